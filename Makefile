@@ -1,0 +1,172 @@
+# Flyball's one Makefile (GNU make, non-recursive). SPDX-License-Identifier: BSD-2-Clause
+#
+#   make              all programs              make test        every test, some minutes
+#   make check-long   the slow ones as well     make lint        compilers, tidy, format, docs
+#   make demo         a cluster of three agents that builds zstd; KEEP=1 leaves it up
+#   make demo-kernel  the same with two Linux kernels
+#   make install      PREFIX=/usr/local DESTDIR=
+#
+#   CC=clang, SAN=address,undefined, DEBUG=1: each combination has a build folder of its own.
+
+CC = gcc
+PREFIX = /usr/local
+SYSCONFDIR = /etc
+SAN =
+VERSION := $(shell sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md 2>/dev/null | head -n 1)
+
+comma := ,
+B := build/$(notdir $(firstword $(CC)))$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(DEBUG),-debug)
+
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: build test check-long lint demo demo-kernel install clean deps deps-test check-update format
+
+WARN = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
+OPT = $(if $(DEBUG),-O0 -g3,-O2 -g)
+SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+CPPFLAGS_ALL = -I. -I$(B)/gen -D_GNU_SOURCE -DFLYBALL_VERSION='"$(or $(VERSION),0)"' \
+	-DFLYBALL_SYSCONFDIR='"$(SYSCONFDIR)/flyball"' -DFLYBALL_LIBEXECDIR='"$(PREFIX)/libexec/flyball"' \
+	$(CPPFLAGS)
+CFLAGS_ALL = -std=gnu11 $(OPT) $(WARN) $(SANFLAGS) $(CFLAGS)
+LDFLAGS_ALL = $(SANFLAGS) $(LDFLAGS)
+
+# ---- what there is -------------------------------------------------------------------------
+objects = $(patsubst %.c,$(B)/%.o,$(1))
+
+BASE_PURE := proto/base/err.c proto/base/mem.c
+BASE_SRC := $(wildcard proto/base/*.c)
+PROTO_SRC := $(wildcard proto/*.c) $(BASE_SRC)
+CORE_SRC := $(wildcard coordinator/core/*.c)
+IO_SRC := $(wildcard coordinator/io/*.c)
+CTL_SRC := $(filter-out coordinator/ctl/main.c,$(wildcard coordinator/ctl/*.c))
+SIM_SRC := $(filter-out coordinator/sim/main.c,$(wildcard coordinator/sim/*.c))
+KEEPER_SRC := $(wildcard agent/keeper.c agent/tokens.c) agent/os_linux.c
+AGENT_SRC := $(filter-out agent/main.c agent/keeper_main.c agent/os_bsd.c agent/sense/load_bsd.c,\
+	$(wildcard agent/*.c agent/sense/*.c))
+
+GEN_O := $(B)/gen/proto/flyball.pb-c.o
+PROTO_O = $(call objects,$(PROTO_SRC)) $(GEN_O)
+CORE_O = $(call objects,$(CORE_SRC) $(BASE_PURE))
+
+PROTO_LIBS := -lzmq -lprotobuf-c -lsodium -lev -lconfuse
+LIBS_coordinator := $(PROTO_LIBS) -lsqlite3 -ljansson -lbsd -lm
+LIBS_agent := $(PROTO_LIBS) -lm
+LIBS_keeper :=
+LIBS_ctl := $(PROTO_LIBS) -ljansson -lm
+LIBS_sim := -lm
+
+BIN := $(addprefix $(B)/bin/,flyball-coordinator flyball-agent flyball-keeper flyball flyball-sim)
+
+# ---- build ---------------------------------------------------------------------------------
+build: $(BIN)
+
+$(B)/bin/flyball-coordinator: $(call objects,coordinator/main.c $(IO_SRC)) \
+		$(call objects,$(CORE_SRC)) $(PROTO_O)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_coordinator)
+
+$(B)/bin/flyball-agent: $(call objects,agent/main.c $(AGENT_SRC)) $(PROTO_O)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_agent)
+
+$(B)/bin/flyball-keeper: $(call objects,agent/keeper_main.c $(KEEPER_SRC) $(BASE_PURE))
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_keeper)
+
+$(B)/bin/flyball: $(call objects,coordinator/ctl/main.c $(CTL_SRC)) $(PROTO_O)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_ctl)
+
+$(B)/bin/flyball-sim: $(call objects,coordinator/sim/main.c $(SIM_SRC)) $(CORE_O)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_sim)
+
+# The core's arithmetic must be the same everywhere, or a recording would not replay.
+$(B)/coordinator/core/%.o: CFLAGS += -ffp-contract=off
+
+# wire.c needs the generated header before the compiler has told us so.
+$(B)/proto/wire.o: $(B)/gen/proto/flyball.pb-c.h
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(B)/gen/proto/flyball.pb-c.c $(B)/gen/proto/flyball.pb-c.h &: proto/flyball.proto
+	@mkdir -p $(B)/gen
+	protoc-c --c_out=$(B)/gen $<
+
+$(GEN_O): $(B)/gen/proto/flyball.pb-c.c
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+-include $(shell [ -d $(B) ] && find $(B) -name '*.d')
+
+# ---- tests ---------------------------------------------------------------------------------
+# A unit test's first word says what it is linked with. core_ gets libc and libm alone.
+unit = $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/$(1)_*.c))
+UNIT := $(foreach k,core proto io agent ctl,$(call unit,$(k)))
+WORKLOADS := $(patsubst %.c,$(B)/%,$(wildcard tests/workloads/*.c))
+link_test = @mkdir -p $(@D); echo "$(CC) -o $@"; $(CC) $(LDFLAGS_ALL) -o $@ $^
+
+$(call unit,core): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(CORE_O)
+	$(link_test) -lm
+$(call unit,proto): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(PROTO_O)
+	$(link_test) $(PROTO_LIBS) -lcmocka
+$(call unit,io): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(IO_SRC) $(CORE_SRC)) $(PROTO_O)
+	$(link_test) $(LIBS_coordinator) -lcmocka
+$(call unit,agent): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(AGENT_SRC)) $(PROTO_O)
+	$(link_test) $(LIBS_agent) -lcmocka
+$(call unit,ctl): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(CTL_SRC)) $(PROTO_O)
+	$(link_test) $(LIBS_ctl) -lcmocka
+$(B)/tests/workloads/%: $(B)/tests/workloads/%.o
+	$(link_test)
+
+test: deps-test
+	@$(MAKE) --no-print-directory run-tests
+
+# What the compiler makes, then all tests through prove. TESTS= chooses some.
+.PHONY: run-tests test-programs
+test-programs: build $(UNIT) $(WORKLOADS)
+run-tests: test-programs
+	@FLYBALL_BUILD=$(CURDIR)/$(B) tests/run $(or $(TESTS),tests/layers.sh $(UNIT) $(wildcard tests/system/*.t))
+
+check-long: deps-test
+	@$(MAKE) --no-print-directory test-programs
+	@FLYBALL_BUILD=$(CURDIR)/$(B) FLYBALL_LONG=1 tests/run $(UNIT) $(wildcard tests/system/*.t) \
+		$(wildcard tests/long/*.t)
+
+check-update: test-programs
+	@FLYBALL_BUILD=$(CURDIR)/$(B) FLYBALL_UPDATE=1 tests/run $(wildcard tests/system/05*.t)
+	@git diff --stat -- tests
+
+lint: deps-test
+	@tests/lint
+
+format:
+	@git ls-files '*.c' '*.h' | grep -v vendor/ | xargs clang-format -i
+
+# ---- demos, installing ---------------------------------------------------------------------
+demo demo-kernel:
+	@deploy/demo/$@
+
+deps:
+	@deploy/deps.sh build
+deps-test:
+	@deploy/deps.sh test
+
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+SBINDIR = $(DESTDIR)$(PREFIX)/sbin
+LIBEXEC = $(DESTDIR)$(PREFIX)/libexec/flyball
+install: build
+	install -d $(BINDIR) $(SBINDIR) $(LIBEXEC)/recipes $(DESTDIR)$(PREFIX)/share/doc/flyball/examples
+	install -m 755 $(B)/bin/flyball $(B)/bin/flyball-sim $(BINDIR)
+	install -m 755 $(B)/bin/flyball-coordinator $(B)/bin/flyball-agent $(SBINDIR)
+	install -m 755 $(B)/bin/flyball-keeper $(LIBEXEC)
+	install -m 644 $(wildcard deploy/recipes/*.progress) $(LIBEXEC)/recipes
+	install -m 755 $(filter-out %.progress,$(wildcard deploy/recipes/*)) $(LIBEXEC)/recipes
+	install -m 644 $(wildcard deploy/examples/*) $(DESTDIR)$(PREFIX)/share/doc/flyball/examples
+	for m in docs/man/*.[1-9]; do \
+		install -D -m 644 "$$m" $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit; done
+
+clean:
+	rm -rf build demo.work

@@ -1,0 +1,91 @@
+/* Out of memory is not an error to pass upward: every accepted fact is in the
+ * journal, so dying here and starting again loses nothing, while code paths
+ * that nobody can test would.
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+#include "proto/base/mem.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *
+or_die(void *p)
+{
+	if (p == NULL) {
+		fputs("flyball: out of memory\n", stderr);
+		abort();
+	}
+	return p;
+}
+
+void *
+mem_calloc(size_t count, size_t size)
+{
+	return or_die(calloc(count ? count : 1, size ? size : 1));
+}
+
+void *
+mem_grow(void *array, size_t was, size_t count, size_t size)
+{
+	char *p;
+
+	if (size != 0 && count > SIZE_MAX / size)
+		or_die(NULL);
+	p = or_die(realloc(array, count * size ? count * size : 1));
+	if (count > was)
+		memset(p + was * size, 0, (count - was) * size);
+	return p;
+}
+
+void *
+mem_room(void *array, size_t count, size_t *capacity, size_t size)
+{
+	size_t was = *capacity;
+
+	if (count < was)
+		return array;
+	*capacity = was ? was * 2 : 8;
+	return mem_grow(array, was, *capacity, size);
+}
+
+char *
+mem_strdup(const char *s)
+{
+	return or_die(strdup(s));
+}
+
+char *
+mem_printf(const char *format, ...)
+{
+	va_list ap, again;
+	char *s;
+	int n;
+
+	va_start(ap, format);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, format, ap);
+	va_end(ap);
+	if (n < 0)
+		or_die(NULL);
+	s = mem_calloc((size_t)n + 1, 1);
+	vsnprintf(s, (size_t)n + 1, format, again);
+	va_end(again);
+	return s;
+}
+
+bool
+mem_copy_text(char *buf, size_t size, const char *s)
+{
+	size_t n = strlen(s);
+	bool fits = n < size;
+
+	if (!fits)
+		n = size - 1;
+	memcpy(buf, s, n);
+	buf[n] = '\0';
+	return fits;
+}
