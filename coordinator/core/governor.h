@@ -1,0 +1,48 @@
+/* governor.h - a host's limit: the control law
+ *
+ * Shape:  given what is known of a host now, the limit it should have and why. This first law
+ *         knows the start value and the bounds that operators and policies set; what it will
+ *         adapt by (readings, whether builds are limited) is already among its inputs.
+ * Units:  limits in steps; shares 0..1.
+ * Errors: cannot fail.
+ * Memory: none.
+ * Source: docs/states.md "Limit".
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+#ifndef FLYBALL_GOVERNOR_H
+#define FLYBALL_GOVERNOR_H
+
+#include "coordinator/core/cluster.h"
+
+struct governor_input {
+	int32_t threads;
+	int32_t limit;             /* in force; 0 none */
+	enum governor_mode mode;   /* the most careful of the builds' */
+	size_t builds;             /* that run here */
+	int32_t start;             /* wanted by policies; 0 as many as threads */
+	int32_t min, max;          /* policies' bounds over all builds here; max 0 none */
+	bool throttled;
+	int32_t throttle;
+	const char *throttle_text; /* who and why */
+	/* for the law to come */
+	bool limited;              /* any build says that it could use more */
+	int32_t running;
+	const struct load *load;   /* NULL: no reading of this connection */
+	int64_t load_age_us;
+};
+
+struct governor_decision {
+	int32_t limit;             /* to set; the one in force: leave it */
+	int32_t would;             /* what the law would set if it could act */
+	enum governor_level level;
+	char reason[TEXT_SIZE];
+};
+
+void governor_decide(const struct governor_input *in, struct governor_decision *ret_decision);
+
+/* Gathers the input for a host. */
+void governor_input_get(
+    const struct cluster *c, const struct host *h, struct governor_input *ret_input);
+
+#endif
