@@ -59,7 +59,7 @@ void codec_encode(struct text *t, const struct field *table, const void *record)
 /* Reads one record from *at and moves it behind; record must be zeroed. On failure it holds nothing. */
 int codec_decode(const char **at, const struct field *table, void *ret_record, struct err *err);
 void codec_clear(const struct field *table, void *record);
-/* A deep copy of what codec_clear would free. */
-void codec_dup(const struct field *table, const void *record, void *ret_record);
+/* For a record that was copied by assignment: gives it copies of all that codec_clear would free. */
+void codec_own(const struct field *table, void *record);
 
 #endif

@@ -1,0 +1,139 @@
+/* Names stand in journals and recordings: they are added to, never changed.
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+#include "coordinator/core/fields.h"
+
+#include "coordinator/core/policy.h"
+
+#define INT(struct_, member_) FIELD_AT(FIELD_INT, struct struct_, #member_, member_)
+#define TEXT(struct_, member_) FIELD_AT(FIELD_TEXT, struct struct_, #member_, member_)
+
+static const struct field needs_fields[] = {
+	INT(needs, memory_bytes),
+	INT(needs, disk_bytes),
+	TEXT(needs, os),
+	INT(needs, release_test),
+	TEXT(needs, release),
+	FIELD_MANY(FIELD_NAMES, struct needs, "labels", labels, nlabels, NULL),
+	FIELD_END
+};
+
+static const struct field target_fields[] = {
+	TEXT(target, name),
+	FIELD_SUB(struct target, "needs", needs, needs_fields),
+	INT(target, timeout_us),
+	INT(target, stall_us),
+	INT(target, retries),
+	FIELD_END
+};
+
+const struct field policy_fields[] = {
+	INT(policy, version),
+	TEXT(policy, branch),
+	TEXT(policy, recipe),
+	TEXT(policy, source),
+	TEXT(policy, origin),
+	INT(policy, priority),
+	INT(policy, governor),
+	INT(policy, jobs_min),
+	INT(policy, jobs_max),
+	INT(policy, jobs_start),
+	FIELD_MANY(FIELD_LIST, struct policy, "targets", targets, ntargets, target_fields),
+	FIELD_END
+};
+
+const struct field host_facts_fields[] = {
+	TEXT(host_facts, agent_version),
+	TEXT(host_facts, boot_id),
+	TEXT(host_facts, start_id),
+	TEXT(host_facts, os),
+	TEXT(host_facts, release),
+	TEXT(host_facts, arch),
+	TEXT(host_facts, cpu),
+	INT(host_facts, threads),
+	INT(host_facts, memory_bytes),
+	INT(host_facts, slots),
+	FIELD_MANY(FIELD_NAMES, struct host_facts, "labels", labels, nlabels, NULL),
+	FIELD_MANY(FIELD_NAMES, struct host_facts, "recipes", recipes, nrecipes, NULL),
+	FIELD_END
+};
+
+static const struct field reading_fields[] = {
+	FIELD_AT(FIELD_DOUBLE, struct reading, "value", value),
+	INT(reading, window_us),
+	INT(reading, age_us),
+	FIELD_END
+};
+
+#define READING(name_, index_) FIELD_SUB(struct load, name_, readings[index_], reading_fields)
+
+const struct field load_fields[] = {
+	INT(load, missing),
+	READING("user", LOAD_USER),
+	READING("sys", LOAD_SYS),
+	READING("idle", LOAD_IDLE),
+	READING("iowait", LOAD_IOWAIT),
+	READING("steal", LOAD_STEAL),
+	READING("load_1", LOAD_1),
+	READING("load_5", LOAD_5),
+	READING("load_15", LOAD_15),
+	READING("running", LOAD_RUNNING),
+	READING("blocked", LOAD_BLOCKED),
+	READING("memory_free", LOAD_MEMORY_FREE),
+	READING("swap_in", LOAD_SWAP_IN),
+	READING("swap_out", LOAD_SWAP_OUT),
+	READING("disk_free", LOAD_DISK_FREE),
+	READING("spin", LOAD_SPIN),
+	FIELD_END
+};
+
+const struct field attempt_status_fields[] = {
+	FIELD_AT(FIELD_INT, struct attempt_status, "id", id.n),
+	INT(attempt_status, fence),
+	INT(attempt_status, state),
+	INT(attempt_status, limit),
+	INT(attempt_status, running),
+	INT(attempt_status, limited),
+	INT(attempt_status, serial),
+	INT(attempt_status, ungoverned),
+	TEXT(attempt_status, phase),
+	INT(attempt_status, steps),
+	INT(attempt_status, percent),
+	INT(attempt_status, granted),
+	INT(attempt_status, returned),
+	INT(attempt_status, drained),
+	INT(attempt_status, lost),
+	INT(attempt_status, unclaimed),
+	INT(attempt_status, elapsed_us),
+	INT(attempt_status, log_bytes),
+	FIELD_END
+};
+
+static const struct field phase_mark_fields[] = {
+	TEXT(phase_mark, name),
+	INT(phase_mark, source),
+	INT(phase_mark, at_us),
+	INT(phase_mark, log_offset),
+	INT(phase_mark, steps),
+	FIELD_END
+};
+
+const struct field attempt_result_fields[] = {
+	INT(attempt_result, outcome),
+	INT(attempt_result, exit_code),
+	TEXT(attempt_result, reason),
+	INT(attempt_result, real_us),
+	INT(attempt_result, user_us),
+	INT(attempt_result, sys_us),
+	INT(attempt_result, max_resident_bytes),
+	INT(attempt_result, minor_faults),
+	INT(attempt_result, major_faults),
+	INT(attempt_result, blocks_in),
+	INT(attempt_result, blocks_out),
+	INT(attempt_result, voluntary_switches),
+	INT(attempt_result, involuntary_switches),
+	INT(attempt_result, log_dropped_bytes),
+	FIELD_MANY(FIELD_LIST, struct attempt_result, "phases", phases, nphases, phase_mark_fields),
+	FIELD_END
+};
