@@ -10,7 +10,7 @@
  *         A result without a keeper is the end of an attempt; neither is a lost one.
  * Units:  as message.h.
  * Errors: a file that is missing, cut or malformed is named with its line.
- * Memory: order_read fills a struct order to be given to order_clear.
+ * Memory: by value; nothing to free.
  * Source: docs/architecture.md "Keeper".
  *
  * SPDX-License-Identifier: BSD-2-Clause

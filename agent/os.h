@@ -27,6 +27,7 @@ int os_become_reaper(struct err *err);
 
 struct os_process {
 	pid_t pid, parent;
+	pid_t session;  /* 0: unknown */
 	bool zombie;
 	char name[32];  /* the executable's own name, cut at 15 characters on Linux */
 };
@@ -43,6 +44,9 @@ int os_tagged_list(const char *entry, struct os_process **ret_list, size_t *ret_
  * none is left. */
 int os_tree_kill(pid_t root, int64_t patience_us, struct err *err);
 int os_tagged_kill(const char *entry, int64_t patience_us, struct err *err);
+
+/* True when something is mounted on this folder: whoever removes a tree must stop here. */
+bool os_is_mount(int folder_fd);
 
 /* Bytes that lie unread in a pipe. */
 int os_pipe_bytes(int fd);
