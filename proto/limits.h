@@ -31,6 +31,7 @@ enum {
 	RECIPES_MAX = 64,
 	PHASES_MAX = 64,
 	SLOTS_MAX = 64,
+	ATTEMPTS_MAX = 256,       /* in one message: running ones and ended ones not yet taken */
 	TARGETS_MAX = 128,
 	BRANCHES_MAX = 1024,
 	HOSTS_MAX = 16384,
