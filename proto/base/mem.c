@@ -35,7 +35,7 @@ mem_grow(void *array, size_t was, size_t count, size_t size)
 
 	if (size != 0 && count > SIZE_MAX / size)
 		or_die(NULL);
-	p = or_die(realloc(array, count * size ? count * size : 1));
+	p = or_die(realloc(array, count > 0 && size > 0 ? count * size : 1));
 	if (count > was)
 		memset(p + was * size, 0, (count - was) * size);
 	return p;
