@@ -24,7 +24,7 @@ struct governor_input {
 	int32_t min, max;          /* policies' bounds over all builds here; max 0 none */
 	bool throttled;
 	int32_t throttle;
-	const char *throttle_text; /* who and why */
+	const char *throttle_who, *throttle_reason;
 	/* for the law to come */
 	bool limited;              /* any build says that it could use more */
 	int32_t running;

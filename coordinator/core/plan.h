@@ -14,17 +14,18 @@
 
 #include "coordinator/core/event.h"
 
+/* In the order they are asked: what a host is, before what it is doing. */
 enum filter {
 	FILTER_NONE, /* may run there, now */
-	FILTER_STATE,
-	FILTER_DRAINED,
 	FILTER_RECIPE,
 	FILTER_OS,
 	FILTER_RELEASE,
 	FILTER_LABELS,
 	FILTER_MEMORY,
-	FILTER_DISK,
 	FILTER_REFUSED, /* the host refused this build before */
+	FILTER_STATE,
+	FILTER_DRAINED,
+	FILTER_DISK,
 	FILTER_SLOTS    /* would do, but is full */
 };
 

@@ -1,0 +1,116 @@
+/* The law of this release adapts nothing: a host starts at what policies ask for, else
+ * at one step a thread, within policies' bounds, and under what an operator allows.
+ * Operators come last, since they know what no reading shows; the floor is one step.
+ * An adaptive law takes the place of `law` and nothing else here changes.
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+#include "coordinator/core/governor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int32_t
+at_least_one(int32_t n)
+{
+	return n < 1 ? 1 : n > JOBS_MAX ? JOBS_MAX : n;
+}
+
+/* What the host would be given if nobody bounded it. */
+static int32_t
+law(const struct governor_input *in)
+{
+	return at_least_one(in->start > 0 ? in->start : in->threads);
+}
+
+static void
+say_start(const struct governor_input *in, struct governor_decision *d)
+{
+	d->level = LEVEL_START;
+	if (in->start > 0)
+		snprintf(d->reason, sizeof d->reason, "%d: the start value of the policies of its builds",
+		    d->limit);
+	else
+		snprintf(d->reason, sizeof d->reason, "%d: one step for each of its threads", d->limit);
+}
+
+static void
+bound_by_policies(const struct governor_input *in, struct governor_decision *d)
+{
+	int32_t was = d->limit;
+
+	if (in->max > 0 && d->limit > in->max)
+		d->limit = in->max;
+	if (d->limit < in->min)
+		d->limit = in->min;
+	d->limit = at_least_one(d->limit);
+	if (d->limit == was)
+		return;
+	d->level = LEVEL_BOUNDS;
+	snprintf(d->reason, sizeof d->reason, "%d: the policies of its builds allow %d to %d, the start "
+		"value was %d", d->limit, in->min, in->max, was);
+}
+
+static void
+bound_by_operator(const struct governor_input *in, struct governor_decision *d)
+{
+	int32_t was = d->limit;
+
+	if (!in->throttled || d->limit <= in->throttle)
+		return;
+	d->limit = at_least_one(in->throttle);
+	d->level = LEVEL_OPERATOR;
+	snprintf(d->reason, sizeof d->reason, "%d: throttled by %s (%.300s); without that it would be %d",
+	    d->limit, in->throttle_who, in->throttle_reason, was);
+}
+
+void
+governor_decide(const struct governor_input *in, struct governor_decision *ret_decision)
+{
+	struct governor_decision d = { 0 };
+
+	d.limit = law(in);
+	say_start(in, &d);
+	bound_by_policies(in, &d);
+	d.would = d.limit;
+	bound_by_operator(in, &d);
+	*ret_decision = d;
+}
+
+static void
+add_build(const struct cluster *c, const struct attempt *a, struct governor_input *in)
+{
+	const struct build *b = cluster_find_build(c, a->build);
+	const struct policy *p = build_policy(c, b);
+
+	if (in->builds++ == 0 || p->governor < in->mode)
+		in->mode = p->governor;
+	if (p->jobs_start > in->start)
+		in->start = p->jobs_start;
+	if (p->jobs_min > in->min)
+		in->min = p->jobs_min;
+	in->max += p->jobs_max;
+	in->limited = in->limited || a->status.limited;
+	in->running += a->status.running;
+}
+
+void
+governor_input_get(const struct cluster *c, const struct host *h, struct governor_input *ret_input)
+{
+	struct governor_input in = { .threads = h->facts.threads, .limit = h->limit };
+	const struct attempt *a;
+	size_t i;
+
+	in.mode = GOVERNOR_OBSERVE;
+	for (i = 0; (a = host_live_attempt(c, h->name, i)) != NULL; i++)
+		add_build(c, a, &in);
+	in.throttled = h->throttle.set;
+	in.throttle = h->throttle.limit;
+	in.throttle_who = h->throttle.who;
+	in.throttle_reason = h->throttle.reason;
+	if (h->reported) {
+		in.load = &h->load;
+		in.load_age_us = mono_since(h->load_at, c->now.mono);
+	}
+	*ret_input = in;
+}

@@ -1,0 +1,270 @@
+/* A host's life: it says HELLO, reports, goes; operators hold it back. Its limit is set
+ * by the governor after every event.
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/core/fields.h"
+#include "coordinator/core/governor.h"
+#include "coordinator/core/lease.h"
+#include "coordinator/core/turn.h"
+#include "proto/base/mem.h"
+
+/* True when what the agent says of its host is what we have. */
+static bool
+facts_same(const struct host *h, const struct host_facts *facts)
+{
+	struct text a = { 0 }, b = { 0 };
+	bool same;
+
+	codec_encode(&a, host_facts_fields, &h->facts);
+	codec_encode(&b, host_facts_fields, facts);
+	same = strcmp(a.text, b.text) == 0;
+	free(a.text);
+	free(b.text);
+	return same;
+}
+
+static void
+facts_take(struct turn *t)
+{
+	const struct event *e = t->event;
+	const struct host *h = cluster_find_host(t->c, e->host);
+	struct fact f = { .kind = FACT_HOST };
+
+	if (h != NULL && facts_same(h, e->facts))
+		return;
+	memcpy(f.host, e->host, sizeof f.host);
+	f.facts = mem_calloc(1, sizeof *f.facts);
+	*f.facts = *e->facts;
+	codec_own(host_facts_fields, f.facts);
+	turn_fact(t, &f);
+}
+
+void
+host_hello(struct turn *t)
+{
+	const struct event *e = t->event;
+	struct effect *effect;
+	struct host *h;
+
+	if (e->host[0] == '\0' || e->facts == NULL || e->facts->start_id[0] == '\0') {
+		turn_refuse(t, ANSWER_USAGE, "a HELLO without a host or its facts");
+		return;
+	}
+	if (cluster_find_host(t->c, e->host) == NULL && t->c->nhosts == HOSTS_MAX) {
+		turn_refuse(t, ANSWER_CONFLICT, "host \"%s\" is one more than the %d that are supported",
+		    e->host, HOSTS_MAX);
+		return;
+	}
+	facts_take(t);
+	h = cluster_find_host(t->c, e->host);
+	h->reported = false;
+	lease_renew(t, h);
+	effect = effects_add(t->effects, EFFECT_WELCOME);
+	memcpy(effect->host, h->name, sizeof effect->host);
+	build_reconcile(t, h);
+	/* Whatever limit it kept while we were apart: from now on it is ours. */
+	if (h->limit > 0) {
+		effect = effects_add(t->effects, EFFECT_LIMIT);
+		memcpy(effect->host, h->name, sizeof effect->host);
+		effect->limit = h->limit;
+		memcpy(effect->text, h->limit_reason, sizeof effect->text);
+	}
+}
+
+void
+host_report(struct turn *t)
+{
+	const struct event *e = t->event;
+	struct host *h = cluster_find_host(t->c, e->host);
+	size_t i;
+
+	if (h == NULL || e->load == NULL) {
+		turn_refuse(t, ANSWER_NOT_FOUND, "a report of host \"%s\", which has not said HELLO", e->host);
+		return;
+	}
+	lease_renew(t, h);
+	h->reported = true;
+	h->load = *e->load;
+	h->load_at = e->at.mono;
+	h->limit_reported = e->limit;
+	for (i = 0; i < e->nattempts; i++)
+		build_status(t, h, &e->attempts[i]);
+}
+
+void
+host_gone(struct turn *t)
+{
+	struct host *h = cluster_find_host(t->c, t->event->host);
+
+	if (h == NULL || h->state != HOST_UP)
+		return;
+	h->state = HOST_SILENT;
+	h->reported = false;
+	mem_copy_text(h->trouble, sizeof h->trouble, t->event->text);
+	t->changed = true;
+}
+
+/* ---- holds ------------------------------------------------------------------------------ */
+
+static bool
+hold_ok(struct turn *t, const struct host *h)
+{
+	const struct event *e = t->event;
+
+	if (h == NULL) {
+		turn_refuse(t, ANSWER_NOT_FOUND, "no host \"%s\" is known: `flyball hosts` lists them", e->host);
+		return false;
+	}
+	if (e->kind == EVENT_THROTTLE && (e->limit < 1 || e->limit > JOBS_MAX)) {
+		turn_refuse(t, ANSWER_USAGE, "a limit of %d: expected 1 to %d", e->limit, JOBS_MAX);
+		return false;
+	}
+	if (e->kind == EVENT_UNTHROTTLE && !h->throttle.set) {
+		turn_refuse(t, ANSWER_CONFLICT, "host \"%s\" is not throttled", h->name);
+		return false;
+	}
+	if (e->kind == EVENT_RESUME && !h->drain.set) {
+		turn_refuse(t, ANSWER_CONFLICT, "host \"%s\" is not drained", h->name);
+		return false;
+	}
+	return true;
+}
+
+static void
+hold_until(struct turn *t, struct order_hold *hold)
+{
+	hold->until = mono_add(t->event->at.mono, hold->duration_us);
+}
+
+void
+host_hold(struct turn *t)
+{
+	const struct event *e = t->event;
+	struct host *h = cluster_find_host(t->c, e->host);
+	struct fact f = { .limit = e->limit, .duration_us = e->duration_us };
+
+	if (!hold_ok(t, h))
+		return;
+	f.kind = e->kind == EVENT_THROTTLE ? FACT_THROTTLE :
+	    e->kind == EVENT_UNTHROTTLE    ? FACT_UNTHROTTLE :
+	    e->kind == EVENT_DRAIN         ? FACT_DRAIN :
+	                                     FACT_RESUME;
+	memcpy(f.host, e->host, sizeof f.host);
+	memcpy(f.who, e->who, sizeof f.who);
+	memcpy(f.text, e->text, sizeof f.text);
+	turn_fact(t, &f);
+	hold_until(t, e->kind == EVENT_THROTTLE ? &h->throttle : &h->drain);
+	/* The limit is part of the answer, so it is decided before. */
+	host_limits(t);
+	switch (e->kind) {
+	case EVENT_THROTTLE:
+		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s is throttled to %d; its limit is %d", h->name,
+		    e->limit, h->limit);
+		break;
+	case EVENT_UNTHROTTLE:
+		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s is throttled no longer; its limit is %d",
+		    h->name, h->limit);
+		break;
+	case EVENT_DRAIN:
+		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s takes no new builds; %zu run on", h->name,
+		    host_live_count(t->c, h->name));
+		break;
+	default:
+		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s takes builds again", h->name);
+	}
+}
+
+static void
+hold_expire(struct turn *t, struct host *h, struct order_hold *hold, enum fact_kind kind)
+{
+	struct fact f = { .kind = kind, .who = "clock" };
+
+	if (!hold->set || hold->duration_us == 0 || mono_since(hold->until, t->event->at.mono) < 0)
+		return;
+	memcpy(f.host, h->name, sizeof f.host);
+	snprintf(f.text, sizeof f.text, "its time of %lld s was over",
+	    (long long)(hold->duration_us / SECOND_US));
+	turn_fact(t, &f);
+}
+
+void
+host_tick(struct turn *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->c->nhosts; i++) {
+		struct host *h = t->c->hosts[i];
+
+		hold_expire(t, h, &h->throttle, FACT_UNTHROTTLE);
+		hold_expire(t, h, &h->drain, FACT_RESUME);
+	}
+}
+
+/* What is left of a hold after a restart: by the wall clock, the only one that went on, but
+ * never more than it was given, however wrong that clock is. */
+static void
+hold_boot(struct turn *t, struct order_hold *hold)
+{
+	int64_t left = hold->duration_us - (t->event->at.wall.us - hold->since.us);
+
+	if (left < 0)
+		left = 0;
+	if (left > hold->duration_us)
+		left = hold->duration_us;
+	hold->until = mono_add(t->event->at.mono, left);
+}
+
+void
+host_boot(struct turn *t)
+{
+	size_t i;
+
+	t->c->lease_grace_until = mono_add(t->event->at.mono, LEASE_US);
+	for (i = 0; i < t->c->nhosts; i++) {
+		struct host *h = t->c->hosts[i];
+
+		h->state = HOST_ABSENT;
+		h->lease_until = t->c->lease_grace_until;
+		hold_boot(t, &h->throttle);
+		hold_boot(t, &h->drain);
+	}
+}
+
+/* ---- the limit -------------------------------------------------------------------------- */
+
+static void
+host_limit(struct turn *t, struct host *h)
+{
+	struct fact f = { .kind = FACT_LIMIT };
+	struct governor_decision d;
+	struct governor_input in;
+	struct effect *e;
+
+	governor_input_get(t->c, h, &in);
+	governor_decide(&in, &d);
+	if (d.limit == h->limit && strcmp(d.reason, h->limit_reason) == 0)
+		return;
+	f.limit = d.limit;
+	f.number = d.level;
+	memcpy(f.host, h->name, sizeof f.host);
+	memcpy(f.text, d.reason, sizeof f.text);
+	turn_fact(t, &f);
+	e = effects_add(t->effects, EFFECT_LIMIT);
+	memcpy(e->host, h->name, sizeof e->host);
+	e->limit = d.limit;
+	memcpy(e->text, d.reason, sizeof e->text);
+}
+
+void
+host_limits(struct turn *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->c->nhosts; i++)
+		host_limit(t, t->c->hosts[i]);
+}
