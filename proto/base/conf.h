@@ -6,7 +6,7 @@
  * Units:  none.
  * Errors: "FILE:LINE: sentence", or "FILE: sentence" where no line is at fault.
  * Memory: ret_cfg is the caller's: cfg_free.
- * Source: libconfuse 3.3; its traps stand in docs/decisions and in conf.c.
+ * Source: libconfuse 3.3; its traps stand in conf_lint.c.
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
@@ -25,8 +25,9 @@ enum { CONF_BYTES = 256 * 1024 }; /* a longer file or text is refused */
  * does not have (told with the names that it has); strings, comments and braces left open. */
 int conf_lint(const char *path, const char *text, const cfg_opt_t *opts, struct err *err);
 
-/* Lints and parses. path is what errors call the text. cfg->filename and cfg->line are right
- * inside validate callbacks (for a section's: the line of its closing brace). */
+/* Lints and parses. path is what errors call the text. A validate callback refuses by
+ * cfg_error(), which puts path and line in front (for a section: the line of its closing
+ * brace); cfg->line is right inside it, cfg->filename is NULL in an untitled section. */
 int conf_parse_text(
     const char *path, const char *text, cfg_opt_t *opts, cfg_t **ret_cfg, struct err *err);
 int conf_parse_file(const char *path, cfg_opt_t *opts, cfg_t **ret_cfg, struct err *err);
