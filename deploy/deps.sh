@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - install the Debian packages that building, testing and the demos need
 #
-# usage: deploy/deps.sh [build|test|kernel]...   (default: build)
+# usage: deploy/deps.sh [build|test|demo|kernel]...   (default: build)
 #
 # Installs only what is missing, as root or through sudo; without either it
 # prints the one line to run and stops. Nothing that is installed is touched.
@@ -14,7 +14,7 @@ libsodium-dev libev-dev libsqlite3-dev libconfuse-dev libjansson-dev libbsd-dev"
 TEST="libcmocka-dev sharness perl bmake clang clang-tidy clang-format
 libclang-rt-14-dev cppcheck mandoc shellcheck codespell valgrind iproute2 sqlite3"
 DEMO="dpkg-dev xz-utils debian-archive-keyring"
-KERNEL="flex bison bc libelf-dev cpio kmod gcc-multilib"
+KERNEL="flex bison bc libelf-dev cpio kmod"
 
 want=""
 [ $# -gt 0 ] || set -- build
@@ -36,6 +36,7 @@ for p in $want; do
 	esac
 done
 [ -n "$missing" ] || exit 0
+# shellcheck disable=SC2086 # a list of names
 missing=$(printf '%s\n' $missing | sort -u | tr '\n' ' ')
 
 as_root=""
