@@ -41,7 +41,8 @@ CORE_SRC := $(wildcard coordinator/core/*.c)
 IO_SRC := $(wildcard coordinator/io/*.c)
 CTL_SRC := $(filter-out coordinator/ctl/main.c,$(wildcard coordinator/ctl/*.c))
 SIM_SRC := $(filter-out coordinator/sim/main.c,$(wildcard coordinator/sim/*.c))
-KEEPER_SRC := $(wildcard agent/keeper.c agent/tokens.c) agent/os_linux.c
+KEEPER_SRC := agent/keeper.c $(filter-out agent/keeper_main.c agent/keeper_client.c,$(wildcard agent/keeper_*.c)) \
+	agent/tokens.c agent/scan.c agent/order.c agent/os_linux.c
 AGENT_SRC := $(filter-out agent/main.c agent/keeper_main.c agent/os_bsd.c agent/sense/load_bsd.c,\
 	$(wildcard agent/*.c agent/sense/*.c))
 
@@ -118,6 +119,7 @@ $(call unit,agent): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(AGEN
 	$(link_test) $(LIBS_agent) -lcmocka
 $(call unit,ctl): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(CTL_SRC)) $(PROTO_O)
 	$(link_test) $(LIBS_ctl) -lcmocka
+$(B)/tests/workloads/keeper_drive: $(call objects,agent/order.c agent/keeper_client.c $(BASE_PURE))
 $(B)/tests/workloads/%: $(B)/tests/workloads/%.o
 	$(link_test)
 
