@@ -54,10 +54,10 @@ struct channel_callbacks {
 };
 
 struct channel_listen_options {
-	const char *endpoint;      /* tcp://HOST:PORT or ipc://PATH (made 0660) */
-	const char *domain;        /* for ZAP: "agents", "operators" */
+	const char *endpoint; /* tcp://HOST:PORT or ipc://PATH (made 0660) */
+	const char *domain; /* for ZAP: "agents", "operators" */
 	const struct key_pair *keys; /* needed on tcp */
-	size_t max_bytes;          /* of a message */
+	size_t max_bytes; /* of a message */
 };
 
 struct channel *channel_listen(struct hub *hub, const struct channel_listen_options *options,
@@ -66,22 +66,26 @@ struct channel *channel_listen(struct hub *hub, const struct channel_listen_opti
 struct channel_connect_options {
 	const char *endpoint;
 	const struct key_pair *keys; /* NULL on ipc */
-	const char *server_key;      /* NULL on ipc */
+	const char *server_key; /* NULL on ipc */
 	size_t max_bytes;
-	int64_t jitter_us;           /* reconnects are spread over 0..this */
+	int64_t jitter_us; /* reconnects are spread over 0..this */
 };
 
 struct channel *channel_connect(struct hub *hub, const struct channel_connect_options *options,
     const struct channel_callbacks *callbacks, struct err *err);
 
+/* Without gone callbacks; not from within a callback. */
 void channel_destroy(struct channel *channel);
+
+/* Where it listens (the port that tcp://HOST:* became) or connects to. */
+const char *channel_endpoint(const struct channel *channel);
 
 /* The epoch that every later message carries in its envelope. */
 void channel_set_epoch(struct channel *channel, uint64_t epoch);
 
 /* m's envelope is filled in here; kind must be set. */
-int channel_send(struct channel *channel, struct peer *peer, struct message *m, bool reliable,
-    struct err *err);
+int channel_send(
+    struct channel *channel, struct peer *peer, struct message *m, bool reliable, struct err *err);
 
 /* Acknowledges all that has been handed to the message callback so far, of every peer. */
 void channel_acknowledge(struct channel *channel);
@@ -94,7 +98,8 @@ const char *peer_address(const struct peer *peer);
 /* For whoever uses the channel: something of its own a peer. */
 void peer_set_user(struct peer *peer, void *user);
 void *peer_user(const struct peer *peer);
-/* Says REFUSED with the reason and forgets the peer. */
+/* Says REFUSED with the reason and forgets the peer, without the gone callback. The connecting
+ * end hands a REFUSED on, calls gone and tries again later. */
 void channel_refuse(struct channel *channel, struct peer *peer, const char *reason);
 
 struct channel_counts {
