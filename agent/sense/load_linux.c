@@ -1,0 +1,101 @@
+/* Files are opened anew for each sample: /proc gives a fresh text only to a read from its start, and
+ * four opens a second cost less than the care for descriptors that went stale.
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+#include "agent/sense/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "agent/sense/load_text.h"
+#include "proto/base/mem.h"
+
+/* /proc/stat has a line a CPU; what we read of it stands before and behind them. */
+enum { FILE_BYTES = 256 * 1024 };
+
+struct load_sampler {
+	char *work;
+	mono_us at;
+	bool sampled;
+	struct load_counters before;
+	char text[FILE_BYTES];
+};
+
+struct load_sampler *
+load_sampler_create(const char *work)
+{
+	struct load_sampler *sampler = mem_calloc(1, sizeof *sampler);
+
+	sampler->work = mem_strdup(work);
+	return sampler;
+}
+
+void
+load_sampler_destroy(struct load_sampler *sampler)
+{
+	if (sampler == NULL)
+		return;
+	free(sampler->work);
+	free(sampler);
+}
+
+static const char *
+read_text(struct load_sampler *sampler, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
+	ssize_t got = 0;
+
+	if (fd < 0)
+		return NULL;
+	while (n < FILE_BYTES - 1 && (got = read(fd, sampler->text + n, FILE_BYTES - 1 - n)) > 0)
+		n += (size_t)got;
+	close(fd);
+	sampler->text[n] = '\0';
+	return got < 0 ? NULL : sampler->text;
+}
+
+int64_t
+load_disk_free(const char *path)
+{
+	char *copy = mem_strdup(path), *slash;
+	struct statvfs facts;
+	int rc;
+
+	while ((rc = statvfs(copy, &facts)) != 0 && errno == ENOENT &&
+	    (slash = strrchr(copy, '/')) != NULL) {
+		slash[slash == copy] = '\0'; /* up to "/" itself */
+		if (slash == copy) {
+			rc = statvfs("/", &facts);
+			break;
+		}
+	}
+	free(copy);
+	return rc == 0 ? (int64_t)(facts.f_bavail * facts.f_frsize) : -1;
+}
+
+void
+load_sample(struct load_sampler *sampler, mono_us now, struct load *ret_load)
+{
+	struct load_counters after = { 0 };
+	int64_t free_bytes = load_disk_free(sampler->work);
+
+	load_clear(ret_load);
+	load_stat_parse(read_text(sampler, "/proc/stat"), &after, ret_load);
+	load_average_parse(read_text(sampler, "/proc/loadavg"), ret_load);
+	load_memory_parse(read_text(sampler, "/proc/meminfo"), ret_load);
+	load_vmstat_parse(read_text(sampler, "/proc/vmstat"), &after);
+	if (free_bytes >= 0)
+		load_set(ret_load, LOAD_DISK_FREE, (double)free_bytes, 0);
+	if (sampler->sampled)
+		load_difference(&sampler->before, &after, mono_since(sampler->at, now),
+		    sysconf(_SC_PAGESIZE), ret_load);
+	sampler->before = after;
+	sampler->at = now;
+	sampler->sampled = true;
+}

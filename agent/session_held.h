@@ -1,0 +1,74 @@
+/* session_held.h - the attempts a session holds; for session*.c alone
+ *
+ * Shape:  struct session in the open, and the parts its files give each other: the queue of
+ *         actions (session.c), the sharing of the limit (session_limit.c), the way of a log to
+ *         the coordinator (session_log.c).
+ * Units:  as session.h.
+ * Errors: none.
+ * Memory: owned by the session.
+ * Source: session.h.
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+#ifndef FLYBALL_SESSION_HELD_H
+#define FLYBALL_SESSION_HELD_H
+
+#include "agent/session.h"
+
+struct held {
+	struct message_start start;
+	struct attempt_status status;
+	struct attempt_result result; /* when the state is ATTEMPT_ENDED; phases are owned */
+	bool unwanted;                /* the coordinator does not want to hear of it */
+
+	bool begun;          /* has a keeper that can be told */
+	int32_t limit;       /* last told to its keeper */
+	mono_us hungry_till; /* was short of tokens a moment ago */
+	int32_t peak;        /* most steps at once lately */
+	mono_us peak_at;
+
+	int64_t log_have;    /* the coordinator has all before */
+	int64_t log_sent;
+	bool log_asked;      /* the coordinator will say where it is */
+	bool last_sent;
+	int last_tries;      /* since the last tick: an answer may ask for the end again */
+	mono_us log_moved_at;/* when log_have rose or sending began */
+};
+
+struct session {
+	struct host_facts facts;
+	uint64_t epoch;
+	int32_t limit; /* of the host; 0: nobody has said */
+	bool connected, welcomed;
+	mono_us hello_at;
+	mono_us retry_at; /* 0: none; when to make a new connection */
+	int64_t report_busy_us, report_idle_us;
+	mono_us reported_at;
+	int64_t wall_offset_us;
+	struct load load;
+
+	struct held *held;
+	size_t nheld, held_capacity;
+
+	struct action *queue;
+	size_t nqueue, queue_capacity, queue_at;
+	struct attempt_status *listed; /* what the last HELLO or REPORT points to */
+};
+
+/* A fresh action at the end of the queue; valid until the next call. */
+struct action *session_do(struct session *session, enum action_kind kind);
+
+/* Brings each build's limit to its share; tells keepers what has changed. */
+void session_divide(struct session *session, mono_us now);
+/* A reading says what a build could use. */
+void held_appetite(struct held *held, mono_us now);
+
+/* After a WELCOME: wait for the coordinator to say where it is. */
+void held_log_begin(struct held *held, mono_us now);
+void held_log_have(struct held *held, mono_us now, int64_t offset);
+/* Once a second. */
+void held_log_tick(struct held *held);
+/* Sends what the window allows. */
+void session_log_send(struct session *session, mono_us now, struct held *held);
+
+#endif

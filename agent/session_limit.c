@@ -1,0 +1,108 @@
+/* The host's limit among its builds. What a build could use is judged over some seconds, not by one
+ * reading, or two builds whose needs alternate would trade tokens every second: one that was short
+ * of tokens stays hungry for a while, one that is not wants its recent peak and one more.
+ *
+ * Taking comes before giving: a build is given no more than what the others have let go, so that
+ * the host's limit holds while running steps end.
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+#include "agent/session_held.h"
+
+#include <stdlib.h>
+
+#include "proto/base/mem.h"
+
+enum { MEMORY_S = 5 };
+
+void
+held_appetite(struct held *held, mono_us now)
+{
+	if (held->status.limited)
+		held->hungry_till = mono_add(now, MEMORY_S * SECOND_US);
+	if (held->status.running >= held->peak ||
+	    mono_since(held->peak_at, now) > MEMORY_S * SECOND_US) {
+		held->peak = held->status.running;
+		held->peak_at = now;
+	}
+}
+
+static struct share
+claim(const struct held *held, mono_us now)
+{
+	int32_t most = held->start.jobs_max;
+	bool hungry = mono_since(now, held->hungry_till) > 0;
+
+	if (most < 1 || most > JOBS_MAX)
+		most = JOBS_MAX;
+	return (struct share){ .most = most, .want = hungry ? most : held->peak + 1 };
+}
+
+/* What the other builds may run or still do run, whichever is more. */
+static int32_t
+taken_by_others(const struct session *session, const struct held *self)
+{
+	int32_t sum = 0;
+
+	for (size_t i = 0; i < session->nheld; i++) {
+		const struct held *other = &session->held[i];
+
+		if (other == self || other->status.state == ATTEMPT_ENDED)
+			continue;
+		sum += other->status.running > other->limit ? other->status.running : other->limit;
+	}
+	return sum;
+}
+
+static void
+tell(struct session *session, struct held *held, int32_t limit)
+{
+	struct action *action;
+
+	if (limit == held->limit)
+		return;
+	held->limit = limit;
+	if (!held->begun)
+		return; /* ACTION_START carries it */
+	action = session_do(session, ACTION_LIMIT);
+	action->id = held->start.id;
+	action->limit = limit;
+}
+
+static void
+give(struct session *session, struct held *held, int32_t limit)
+{
+	int32_t free_now = session->limit - taken_by_others(session, held);
+
+	if (limit > free_now)
+		limit = free_now > held->limit ? free_now : held->limit;
+	tell(session, held, limit < 1 ? 1 : limit);
+}
+
+void
+session_divide(struct session *session, mono_us now)
+{
+	struct share *shares = mem_calloc(session->nheld + 1, sizeof *shares);
+	struct held **live = mem_calloc(session->nheld + 1, sizeof *live);
+	int32_t *limits = mem_calloc(session->nheld + 1, sizeof *limits);
+	size_t n = 0;
+
+	for (size_t i = 0; i < session->nheld; i++) {
+		if (session->held[i].status.state == ATTEMPT_ENDED)
+			continue;
+		shares[n] = claim(&session->held[i], now);
+		live[n++] = &session->held[i];
+	}
+	session_share(session->limit > 0 ? session->limit : 1, shares, n, limits);
+	for (size_t i = 0; i < n; i++) {
+		if (limits[i] < live[i]->limit)
+			tell(session, live[i], limits[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (limits[i] > live[i]->limit)
+			give(session, live[i], limits[i]);
+	}
+	free(shares);
+	free(live);
+	free(limits);
+}
