@@ -6,13 +6,16 @@
 #   make demo-kernel  the same with two Linux kernels
 #   make install      PREFIX=/usr/local DESTDIR=
 #
-#   CC=clang, SAN=address,undefined, DEBUG=1: each combination has a build folder of its own.
+#   V=1 shows whole commands. CC=clang, SAN=address,undefined, DEBUG=1: each combination has a build folder of its own.
 
 CC = gcc
 PREFIX = /usr/local
 SYSCONFDIR = /etc
 SAN =
 VERSION := $(shell sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md 2>/dev/null | head -n 1)
+
+Q := $(if $(V),,@)
+say = @printf '  %-4s %s\n' $(1) $(2)
 
 comma := ,
 B := build/$(notdir $(firstword $(CC)))$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(DEBUG),-debug)
@@ -65,40 +68,54 @@ build: $(BIN)
 $(B)/bin/flyball-coordinator: $(call objects,coordinator/main.c $(IO_SRC)) \
 		$(call objects,$(CORE_SRC)) $(PROTO_O)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_coordinator)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_coordinator)
 
 $(B)/bin/flyball-agent: $(call objects,agent/main.c $(AGENT_SRC)) $(PROTO_O)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_agent)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_agent)
 
 $(B)/bin/flyball-keeper: $(call objects,agent/keeper_main.c $(KEEPER_SRC) $(BASE_PURE))
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_keeper)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_keeper)
 
 $(B)/bin/flyball: $(call objects,coordinator/ctl/main.c $(CTL_SRC)) $(PROTO_O)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_ctl)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_ctl)
 
 $(B)/bin/flyball-sim: $(call objects,coordinator/sim/main.c $(SIM_SRC)) $(CORE_O)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_sim)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_sim)
 
 # The core's arithmetic must be the same everywhere, or a recording would not replay.
 $(B)/coordinator/core/%.o: CFLAGS += -ffp-contract=off
+
+# The schema as a C string, line by line; its comments stay behind.
+$(B)/gen/coordinator/io/schema.sql.h: coordinator/io/schema.sql
+	@mkdir -p $(@D)
+	sed -e 's/--.*//' -e '/^ *$$/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' $< > $@
+$(B)/coordinator/io/store_schema.o: $(B)/gen/coordinator/io/schema.sql.h
 
 # wire.c needs the generated header before the compiler has told us so.
 $(B)/proto/wire.o: $(B)/gen/proto/flyball.pb-c.h
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 $(B)/gen/proto/flyball.pb-c.c $(B)/gen/proto/flyball.pb-c.h &: proto/flyball.proto
 	@mkdir -p $(B)/gen
-	protoc-c --c_out=$(B)/gen $<
+	$(call say,GEN,$<)
+	$(Q)protoc-c --c_out=$(B)/gen $<
 
 $(GEN_O): $(B)/gen/proto/flyball.pb-c.c
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 -include $(shell [ -d $(B) ] && find $(B) -name '*.d')
 
@@ -107,7 +124,7 @@ $(GEN_O): $(B)/gen/proto/flyball.pb-c.c
 unit = $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/$(1)_*.c))
 UNIT := $(foreach k,core proto io agent ctl,$(call unit,$(k)))
 WORKLOADS := $(patsubst %.c,$(B)/%,$(wildcard tests/workloads/*.c))
-link_test = @mkdir -p $(@D); echo "$(CC) -o $@"; $(CC) $(LDFLAGS_ALL) -o $@ $^
+link_test = $(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS_ALL) -o $@ $^
 
 $(call unit,core): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(CORE_O)
 	$(link_test) -lm
