@@ -122,7 +122,7 @@ is_warning_of_make(const char *line)
 	size_t word = strcspn(line, " ");
 
 	return word >= 5 && line[word - 1] == ':' && strncmp(line + word, " warning: ", 10) == 0 &&
-	    memmem(line, word, "make", 4) != NULL;
+	       memmem(line, word, "make", 4) != NULL;
 }
 
 /* "-j forced in submake" stood in all of GNU make's releases; "disabling" in older ones,
@@ -134,7 +134,8 @@ see_warnings(struct progress *progress, const char *line, size_t length)
 		return;
 	if (strstr(line, "jobserver unavailable: using -j1") != NULL)
 		progress->serial = true;
-	else if (strstr(line, "forced in submake") != NULL || strstr(line, "forced in makefile") != NULL)
+	else if (strstr(line, "forced in submake") != NULL ||
+		 strstr(line, "forced in makefile") != NULL)
 		progress->ungoverned = true;
 }
 
@@ -267,9 +268,9 @@ percent_of(const struct progress *progress)
 	int64_t percent = progress->percent;
 
 	if (percent < 0 && progress->expected_steps > 0)
-		percent = progress->steps > INT32_MAX ?
-		    100 :
-		    progress->steps * 100 / progress->expected_steps;
+		percent = progress->steps > INT32_MAX
+			      ? 100
+			      : progress->steps * 100 / progress->expected_steps;
 	return (int32_t)(percent > 99 ? 99 : percent);
 }
 

@@ -149,7 +149,7 @@ rule_match(const struct rule *rule, const char *line, size_t length, regmatch_t 
 		    memcmp(line, rule->literal, rule->literal_length) != 0)
 			return false;
 	} else if (rule->literal_length > 0 &&
-	    memmem(line, length, rule->literal, rule->literal_length) == NULL) {
+		   memmem(line, length, rule->literal, rule->literal_length) == NULL) {
 		return false;
 	}
 	return regexec(&rule->regex, line, GROUPS, groups, 0) == 0;
@@ -189,8 +189,10 @@ set_pool(struct progress_rules *rules, const char *word, struct err *err)
 	else if (strcmp(word, "pipes") == 0)
 		rules->pool = POOL_PIPES;
 	else
-		return err_set(err, "\"pool %.60s\" is not known; \"pool pipes\" or \"pool fifo\" was "
-				    "expected", word);
+		return err_set(err,
+		    "\"pool %.60s\" is not known; \"pool pipes\" or \"pool fifo\" was "
+		    "expected",
+		    word);
 	return 0;
 }
 
@@ -208,8 +210,10 @@ take_line(struct progress_rules *rules, char *line, struct err *err)
 		*rest++ = '\0';
 	rest += strspn(rest, " \t");
 	if (*rest == '\0')
-		return err_set(err, "\"%.60s\" has nothing behind it; \"phase REGEX\", \"step REGEX\", "
-				    "\"percent REGEX\" or \"pool KIND\" was expected", line);
+		return err_set(err,
+		    "\"%.60s\" has nothing behind it; \"phase REGEX\", \"step REGEX\", "
+		    "\"percent REGEX\" or \"pool KIND\" was expected",
+		    line);
 	if (strcmp(line, "pool") == 0)
 		return set_pool(rules, rest, err);
 	for (int i = 0; i < 3; i++) {

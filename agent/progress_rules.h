@@ -25,7 +25,7 @@ struct rule {
 	regex_t regex;
 	char literal[LITERAL_SIZE]; /* "": none is known */
 	size_t literal_length;
-	bool at_start;              /* the literal begins the line */
+	bool at_start; /* the literal begins the line */
 };
 
 struct progress_rules {

@@ -21,7 +21,7 @@ enum {
 	REFUSED_RETRY_S = 30,
 	HELLO_PATIENCE_S = 60,
 	TICK_SLACK_MS = 200, /* a timer may come early or late by so much */
-	BUSY_REPORT_S = 1,   /* until a WELCOME says otherwise */
+	BUSY_REPORT_S = 1, /* until a WELCOME says otherwise */
 	IDLE_REPORT_S = 10
 };
 
@@ -103,15 +103,14 @@ hold(struct session *session, const struct message_start *start)
 {
 	struct held *held;
 
-	session->held = mem_room(
-	    session->held, session->nheld, &session->held_capacity, sizeof *session->held);
+	session->held =
+	    mem_room(session->held, session->nheld, &session->held_capacity, sizeof *session->held);
 	held = &session->held[session->nheld++];
 	memset(held, 0, sizeof *held);
 	held->start = *start;
-	held->status = (struct attempt_status){ .id = start->id,
-		.fence = start->fence,
-		.state = ATTEMPT_RUNNING,
-		.percent = -1 };
+	held->status = (struct attempt_status){
+		.id = start->id, .fence = start->fence, .state = ATTEMPT_RUNNING, .percent = -1
+	};
 	return held;
 }
 
@@ -291,8 +290,8 @@ welcome(struct session *session, mono_us now, const struct message_welcome *m)
 		session->report_idle_us = m->report_idle_us;
 	session->welcomed = true;
 	session->retry_at = (mono_us){ 0 };
-	say(session, false, "welcome as \"%s\" host=%s epoch=%" PRIu64 " attempts=%zu", m->host, m->host,
-	    session->epoch, session->nheld);
+	say(session, false, "welcome as \"%s\" host=%s epoch=%" PRIu64 " attempts=%zu", m->host,
+	    m->host, session->epoch, session->nheld);
 	for (size_t i = 0; i < session->nheld; i++) {
 		held_log_begin(&session->held[i], now);
 		if (session->held[i].status.state == ATTEMPT_ENDED)
@@ -353,7 +352,8 @@ object(const struct session *session, const struct message_start *m, char reason
 		known = known || strcmp(session->facts.recipes[i], m->recipe) == 0;
 	if (!known)
 		snprintf(reason, TEXT_SIZE,
-		    "the recipe \"%s\" is not installed on this host, or is not executable or has a "
+		    "the recipe \"%s\" is not installed on this host, or is not executable or has "
+		    "a "
 		    "faulty .progress file (see the agent's log)",
 		    m->recipe);
 	else if (session_running(session) >= (size_t)session->facts.slots)
@@ -481,7 +481,8 @@ static void
 limit(struct session *session, mono_us now, const struct message_limit *m)
 {
 	if (m->limit != session->limit)
-		say(session, false, "limit %d -> %d: %s", (int)session->limit, (int)m->limit, m->reason);
+		say(session, false, "limit %d -> %d: %s", (int)session->limit, (int)m->limit,
+		    m->reason);
 	set_limit(session, m->limit);
 	session_divide(session, now);
 	if (session->welcomed)
@@ -585,7 +586,8 @@ copy_result(struct held *held, const struct message_attempt *attempt)
 	held->result = attempt->result;
 	held->result.phases = mem_calloc(n + 1, sizeof *held->result.phases);
 	if (n > 0)
-		memcpy(held->result.phases, attempt->result.phases, n * sizeof *held->result.phases);
+		memcpy(
+		    held->result.phases, attempt->result.phases, n * sizeof *held->result.phases);
 }
 
 void
@@ -612,11 +614,12 @@ static void
 check_connection(struct session *session, mono_us now)
 {
 	bool unanswered = session->connected && !session->welcomed && session->retry_at.us == 0 &&
-	    mono_since(session->hello_at, now) >= HELLO_PATIENCE_S * SECOND_US;
+			  mono_since(session->hello_at, now) >= HELLO_PATIENCE_S * SECOND_US;
 	bool retry = session->retry_at.us != 0 && mono_since(session->retry_at, now) >= 0;
 
 	if (unanswered)
-		say(session, true, "the coordinator has not answered HELLO for %d s; connecting anew",
+		say(session, true,
+		    "the coordinator has not answered HELLO for %d s; connecting anew",
 		    HELLO_PATIENCE_S);
 	if (!unanswered && !retry)
 		return;
@@ -638,7 +641,7 @@ session_tick(struct session *session, mono_us now, int64_t wall_offset_us, const
 		held_log_tick(&session->held[i]);
 		session_log_send(session, now, &session->held[i]);
 	}
-	if (session->welcomed &&
-	    is_due(session->reported_at, now, busy ? session->report_busy_us : session->report_idle_us))
+	if (session->welcomed && is_due(session->reported_at, now,
+				     busy ? session->report_busy_us : session->report_idle_us))
 		report(session, now);
 }

@@ -19,17 +19,17 @@
 struct session;
 
 enum action_kind {
-	ACTION_SEND,      /* message; reliable */
-	ACTION_START,     /* start, limit: keep the order, start a keeper; then session_started or
+	ACTION_SEND, /* message; reliable */
+	ACTION_START, /* start, limit: keep the order, start a keeper; then session_started or
 			     session_not_started */
-	ACTION_REFUSED,   /* start, text: keep it as a result, it is told already */
-	ACTION_LIMIT,     /* id, limit: of this build, for its keeper */
-	ACTION_CANCEL,    /* id, text */
-	ACTION_LOG,       /* id, fence, offset, nbytes, last: send that part of the log */
-	ACTION_FORGET,    /* id: remove all that is kept of it */
-	ACTION_KEEP,      /* epoch, limit (of the host): keep them on disk */
+	ACTION_REFUSED, /* start, text: keep it as a result, it is told already */
+	ACTION_LIMIT, /* id, limit: of this build, for its keeper */
+	ACTION_CANCEL, /* id, text */
+	ACTION_LOG, /* id, fence, offset, nbytes, last: send that part of the log */
+	ACTION_FORGET, /* id: remove all that is kept of it */
+	ACTION_KEEP, /* epoch, limit (of the host): keep them on disk */
 	ACTION_RECONNECT, /* the connection is of no use: make a new one */
-	ACTION_SAY,       /* text: one line for the log; urgent: a warning */
+	ACTION_SAY, /* text: one line for the log; urgent: a warning */
 	ACTION_KINDS
 };
 
@@ -54,8 +54,8 @@ void session_destroy(struct session *session);
 /* What the last run of the agent kept; limit 0: none. */
 void session_recall(struct session *session, uint64_t epoch, int32_t limit);
 /* An attempt found at the start: it runs on (status), or has ended (then session_ended follows). */
-void session_adopt(
-    struct session *session, const struct message_start *start, const struct attempt_status *status);
+void session_adopt(struct session *session, const struct message_start *start,
+    const struct attempt_status *status);
 
 void session_connected(struct session *session, mono_us now);
 void session_gone(struct session *session);
@@ -66,16 +66,18 @@ void session_started(struct session *session, mono_us now, attempt_id id);
 void session_not_started(struct session *session, mono_us now, attempt_id id, const char *reason);
 
 /* A keeper's reading, with phase, steps, percent, serial and ungoverned from the log. */
-void session_stat(struct session *session, mono_us now, attempt_id id, const struct attempt_status *s);
+void session_stat(
+    struct session *session, mono_us now, attempt_id id, const struct attempt_status *s);
 /* The attempt's keeper is gone, and this is the result; its log has status.log_bytes. */
 void session_ended(struct session *session, mono_us now, const struct message_attempt *attempt);
 /* Once a second. */
-void session_tick(struct session *session, mono_us now, int64_t wall_offset_us, const struct load *load);
+void session_tick(
+    struct session *session, mono_us now, int64_t wall_offset_us, const struct load *load);
 
 /* The next thing to do; false when there is none. */
 bool session_next(struct session *session, struct action *ret_action);
 
-int32_t session_limit(const struct session *session);  /* of the host */
+int32_t session_limit(const struct session *session); /* of the host */
 size_t session_running(const struct session *session); /* attempts that have not ended */
 
 /* One build's claim on the host's limit. */

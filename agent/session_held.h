@@ -19,20 +19,20 @@ struct held {
 	struct message_start start;
 	struct attempt_status status;
 	struct attempt_result result; /* when the state is ATTEMPT_ENDED; phases are owned */
-	bool unwanted;                /* the coordinator does not want to hear of it */
+	bool unwanted; /* the coordinator does not want to hear of it */
 
-	bool begun;          /* has a keeper that can be told */
-	int32_t limit;       /* last told to its keeper */
+	bool begun; /* has a keeper that can be told */
+	int32_t limit; /* last told to its keeper */
 	mono_us hungry_till; /* was short of tokens a moment ago */
-	int32_t peak;        /* most steps at once lately */
+	int32_t peak; /* most steps at once lately */
 	mono_us peak_at;
 
-	int64_t log_have;    /* the coordinator has all before */
+	int64_t log_have; /* the coordinator has all before */
 	int64_t log_sent;
-	bool log_asked;      /* the coordinator will say where it is */
+	bool log_asked; /* the coordinator will say where it is */
 	bool last_sent;
-	int last_tries;      /* since the last tick: an answer may ask for the end again */
-	mono_us log_moved_at;/* when log_have rose or sending began */
+	int last_tries; /* since the last tick: an answer may ask for the end again */
+	mono_us log_moved_at; /* when log_have rose or sending began */
 };
 
 struct session {

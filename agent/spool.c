@@ -92,8 +92,10 @@ lock(struct spool *spool, struct err *err)
 		whole.l_pid = 0;
 		(void)fcntl(spool->lock_fd, F_GETLK, &whole);
 		rc = err_set(err,
-		    "the state folder %s belongs to a running agent, process %ld: stop that one, or "
-		    "give this one a \"state\" of its own", spool->state, (long)whole.l_pid);
+		    "the state folder %s belongs to a running agent, process %ld: stop that one, "
+		    "or "
+		    "give this one a \"state\" of its own",
+		    spool->state, (long)whole.l_pid);
 	} else if (ftruncate(spool->lock_fd, 0) == 0) {
 		dprintf(spool->lock_fd, "%ld\n", (long)getpid());
 	}
@@ -140,10 +142,13 @@ spool_recall(const struct spool *spool, uint64_t *ret_epoch, int32_t *ret_limit,
 
 	if (f == NULL && errno != ENOENT)
 		rc = err_set_errno(err, errno, "%s cannot be read", path);
-	else if (f != NULL && (fscanf(f, "epoch=%" SCNu64 "\nlimit=%" SCNd32, &epoch, &limit) != 2 ||
-				  limit < 0 || limit > JOBS_MAX))
-		rc = err_set(err, "%s is malformed: \"epoch=N\" and \"limit=N\" were expected; remove it "
-				  "if no coordinator older than the last may come back", path);
+	else if (f != NULL &&
+		 (fscanf(f, "epoch=%" SCNu64 "\nlimit=%" SCNd32, &epoch, &limit) != 2 ||
+		     limit < 0 || limit > JOBS_MAX))
+		rc = err_set(err,
+		    "%s is malformed: \"epoch=N\" and \"limit=N\" were expected; remove it "
+		    "if no coordinator older than the last may come back",
+		    path);
 	if (f != NULL)
 		fclose(f);
 	free(path);
@@ -246,7 +251,8 @@ remove_entries(const char *path, struct err *err)
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
 		if (unlinkat(dirfd(folder), entry->d_name, 0) != 0 && errno != ENOENT)
-			rc = err_set_errno(err, errno, "%s/%s cannot be removed", path, entry->d_name);
+			rc = err_set_errno(
+			    err, errno, "%s/%s cannot be removed", path, entry->d_name);
 	}
 	closedir(folder);
 	return rc;
@@ -265,8 +271,8 @@ spool_remove(const struct spool *spool, attempt_id id, struct err *err)
 }
 
 int
-spool_add_refused(
-    const struct spool *spool, const struct message_start *start, const char *reason, struct err *err)
+spool_add_refused(const struct spool *spool, const struct message_start *start, const char *reason,
+    struct err *err)
 {
 	struct message_attempt attempt = { .status = { .id = start->id,
 					       .fence = start->fence,
@@ -307,7 +313,8 @@ spool_log_read(const struct spool *spool, attempt_id id, int64_t offset, char *b
 	size_t done = 0;
 	ssize_t got = 0;
 
-	while (fd >= 0 && done < n && (got = pread(fd, buf + done, n - done, offset + (off_t)done)) > 0)
+	while (fd >= 0 && done < n &&
+	       (got = pread(fd, buf + done, n - done, offset + (off_t)done)) > 0)
 		done += (size_t)got;
 	if ((fd < 0 && errno != ENOENT) || got < 0)
 		err_set_errno(err, errno, "%s cannot be read", path);

@@ -25,7 +25,8 @@ struct spool *spool_open(const char *state, struct err *err);
 void spool_close(struct spool *spool);
 
 /* 0 and 0 when nothing was kept. */
-int spool_recall(const struct spool *spool, uint64_t *ret_epoch, int32_t *ret_limit, struct err *err);
+int spool_recall(
+    const struct spool *spool, uint64_t *ret_epoch, int32_t *ret_limit, struct err *err);
 int spool_keep(const struct spool *spool, uint64_t epoch, int32_t limit, struct err *err);
 
 /* The attempts that have a folder, in rising order. */
@@ -37,8 +38,8 @@ int spool_add(const struct spool *spool, attempt_id id, struct err *err);
 /* Removes what is in the folder, one level deep, and the folder; one that is gone is fine. */
 int spool_remove(const struct spool *spool, attempt_id id, struct err *err);
 /* Keeps an attempt that never began as one that ended, with the reason. */
-int spool_add_refused(
-    const struct spool *spool, const struct message_start *start, const char *reason, struct err *err);
+int spool_add_refused(const struct spool *spool, const struct message_start *start,
+    const char *reason, struct err *err);
 
 /* Bytes of the attempt's log; 0 when there is none. */
 int64_t spool_log_size(const struct spool *spool, attempt_id id);

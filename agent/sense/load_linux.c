@@ -67,13 +67,12 @@ load_disk_free(const char *path)
 	struct statvfs facts;
 	int rc;
 
-	while ((rc = statvfs(copy, &facts)) != 0 && errno == ENOENT &&
-	    (slash = strrchr(copy, '/')) != NULL) {
-		slash[slash == copy] = '\0'; /* up to "/" itself */
-		if (slash == copy) {
-			rc = statvfs("/", &facts);
+	for (;;) {
+		rc = statvfs(copy, &facts);
+		slash = strrchr(copy, '/');
+		if (rc == 0 || errno != ENOENT || slash == NULL || strcmp(copy, "/") == 0)
 			break;
-		}
+		slash[slash == copy] = '\0'; /* the folder above; "/" stays */
 	}
 	free(copy);
 	return rc == 0 ? (int64_t)(facts.f_bavail * facts.f_frsize) : -1;

@@ -108,7 +108,7 @@ void
 load_vmstat_parse(const char *text, struct load_counters *counters)
 {
 	counters->has_swap = line_number(text, "pswpin ", &counters->swap_in_pages) &&
-	    line_number(text, "pswpout ", &counters->swap_out_pages);
+			     line_number(text, "pswpout ", &counters->swap_out_pages);
 }
 
 static void
@@ -119,9 +119,9 @@ cpu_difference(const struct load_counters *before, const struct load_counters *a
 
 	for (int mode = 0; mode < CPU_MODES; mode++) {
 		/* iowait is known to go back a little */
-		d[mode] = after->cpu[mode] > before->cpu[mode] ?
-		    (double)(after->cpu[mode] - before->cpu[mode]) :
-		    0;
+		d[mode] = after->cpu[mode] > before->cpu[mode]
+			      ? (double)(after->cpu[mode] - before->cpu[mode])
+			      : 0;
 		sum += d[mode];
 	}
 	if (sum <= 0)
@@ -153,8 +153,8 @@ load_difference(const struct load_counters *before, const struct load_counters *
 	if (before->has_cpu && after->has_cpu)
 		cpu_difference(before, after, window_us, load);
 	if (before->has_swap && after->has_swap) {
-		rate(before->swap_in_pages, after->swap_in_pages, window_us, page_bytes, LOAD_SWAP_IN,
-		    load);
+		rate(before->swap_in_pages, after->swap_in_pages, window_us, page_bytes,
+		    LOAD_SWAP_IN, load);
 		rate(before->swap_out_pages, after->swap_out_pages, window_us, page_bytes,
 		    LOAD_SWAP_OUT, load);
 	}

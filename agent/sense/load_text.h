@@ -13,7 +13,17 @@
 
 #include "proto/message.h"
 
-enum { CPU_USER, CPU_NICE, CPU_SYS, CPU_IDLE, CPU_IOWAIT, CPU_IRQ, CPU_SOFTIRQ, CPU_STEAL, CPU_MODES };
+enum {
+	CPU_USER,
+	CPU_NICE,
+	CPU_SYS,
+	CPU_IDLE,
+	CPU_IOWAIT,
+	CPU_IRQ,
+	CPU_SOFTIRQ,
+	CPU_STEAL,
+	CPU_MODES
+};
 
 struct load_counters {
 	bool has_cpu, has_swap;
