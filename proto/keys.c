@@ -212,7 +212,8 @@ read_file(const char *path, char text[FILE_BYTES], mode_t *ret_mode, struct err 
 
 	if (fd < 0 && errno == ENOENT)
 		return err_set(err,
-		    "%s: there is no such key file; make one with 'flyball keygen %s'", path, path);
+		    "%s: there is no such key file; is the path right, and has the key been made?",
+		    path);
 	if (fd < 0)
 		return err_set_errno(err, errno, "%s: cannot read the key file", path);
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size >= FILE_BYTES) {
