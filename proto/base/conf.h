@@ -36,6 +36,13 @@ int conf_parse_file(const char *path, cfg_opt_t *opts, cfg_t **ret_cfg, struct e
  * CONF_BYTES or holds a zero byte. */
 int conf_read(const char *path, char **ret_text, struct err *err);
 
+/* Where something stands in a text that was parsed, for what can only be judged later: a step into
+ * a section each, the last may be a setting. 0 when it is not there. */
+struct conf_step {
+	const char *name, *title; /* title: NULL when it has none */
+};
+int conf_line(const char *text, const struct conf_step *path, size_t n);
+
 /* Before parsing: f is called for each value of the option at name ("key", "section|key",
  * "section" when it closes). Writes to opts, since libconfuse's macros have no room for it. */
 void conf_validate(cfg_opt_t *opts, const char *name, cfg_validate_callback_t f);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "proto/base/mem.h"
+#include "proto/base/near.h"
 
 enum token { TOKEN_END, TOKEN_WORD, TOKEN_STRING, TOKEN_SIGN };
 
@@ -244,40 +245,14 @@ find_option(const cfg_opt_t *opts, const char *name, size_t size)
 	return NULL;
 }
 
-/* Letters to change, add or leave out (Levenshtein), for short words; else much. */
-static unsigned
-distance(const char *a, size_t na, const char *b, size_t nb)
-{
-	unsigned row[33], corner, up;
-
-	if (na > 32 || nb > 32)
-		return 99;
-	for (unsigned j = 0; j <= nb; j++)
-		row[j] = j;
-	for (size_t i = 0; i < na; i++) {
-		corner = row[0]++;
-		for (size_t j = 0; j < nb; j++) {
-			up = row[j + 1];
-			corner += a[i] != b[j];
-			if (corner > up + 1)
-				corner = up + 1;
-			if (corner > row[j] + 1)
-				corner = row[j] + 1;
-			row[j + 1] = corner;
-			corner = up;
-		}
-	}
-	return row[nb];
-}
-
 static const char *
 nearest_name(const cfg_opt_t *opts, const char *name, size_t size)
 {
 	const char *best = NULL;
-	unsigned least = size > 3 ? 3 : 2;
+	unsigned least = near_bound(size) + 1;
 
 	for (; opts->name != NULL; opts++) {
-		unsigned d = distance(name, size, opts->name, strlen(opts->name));
+		unsigned d = near_distance(name, size, opts->name, strlen(opts->name));
 
 		if (d < least) {
 			least = d;
@@ -543,4 +518,49 @@ int
 conf_lint(const char *path, const char *text, const cfg_opt_t *opts, struct err *err)
 {
 	return conf_lint_blank(path, text, opts, NULL, err);
+}
+
+/* ---- places ------------------------------------------------------------------------------ */
+
+static bool
+token_is(const struct scan *s, const char *word)
+{
+	return strlen(word) == s->size && memcmp(word, s->begin, s->size) == 0;
+}
+
+/* Behind a name: takes the title, if there is one; true when the name is the one that step means. */
+static bool
+take_title(struct scan *s, const struct conf_step *step, bool name_is_it)
+{
+	const struct scan name = *s;
+
+	if (next_token(s) == 0 && is_value(s))
+		return name_is_it && step->title != NULL && token_is(s, step->title);
+	*s = name;
+	return name_is_it && step->title == NULL;
+}
+
+int
+conf_line(const char *text, const struct conf_step *path, size_t n)
+{
+	struct scan s = { .text = text, .at = text, .line = 1 };
+	size_t depth = 0, found = 0;
+
+	while (next_token(&s) == 0 && s.token != TOKEN_END) {
+		int line = s.begin_line;
+
+		if (is_sign(&s, '=')) {
+			if (next_token(&s) == 0 && is_sign(&s, '{'))
+				depth++;
+		} else if (is_sign(&s, '{')) {
+			depth++;
+		} else if (is_sign(&s, '}')) {
+			if (depth-- == found)
+				return 0;
+		} else if (depth == found && take_title(&s, &path[found], token_is(&s, path[found].name))) {
+			if (++found == n)
+				return line;
+		}
+	}
+	return 0;
 }

@@ -152,6 +152,40 @@ takes_what_is_well_formed(void **state)
 }
 
 static void
+finds_the_line_of_what_was_parsed(void **state)
+{
+	static const char text[] = "name = target # target a {\n"
+				   "cpus = { 1,\n 2 } limits {\n share = 0.5 }\n"
+				   "target jobs { arch = jobs\n jobs = 1 }\n"
+				   "target \"a\"\n{\n arch = x\n\n jobs = 3 }\n";
+	static const struct {
+		struct conf_step path[2];
+		size_t n;
+		int line;
+	} cases[] = {
+		{ { { "name", NULL } }, 1, 1 },
+		{ { { "limits", NULL } }, 1, 3 },
+		{ { { "limits", NULL }, { "share", NULL } }, 2, 4 },
+		{ { { "target", "jobs" } }, 1, 5 },
+		{ { { "target", "jobs" }, { "jobs", NULL } }, 2, 6 },
+		{ { { "target", "a" } }, 1, 7 },
+		{ { { "target", "a" }, { "jobs", NULL } }, 2, 11 },
+		{ { { "target", "b" } }, 1, 0 },
+		{ { { "limits", NULL }, { "jobs", NULL } }, 2, 0 },
+		{ { { "port", NULL } }, 1, 0 },
+	};
+	struct err err = { "" };
+	size_t i;
+
+	(void)state;
+	if (conf_lint("t", text, opts, &err) != 0)
+		fail_msg("%s", err.text);
+	for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		if (conf_line(text, cases[i].path, cases[i].n) != cases[i].line)
+			fail_msg("case %zu: line %d", i, conf_line(text, cases[i].path, cases[i].n));
+}
+
+static void
 takes_an_empty_text(void **state)
 {
 	struct err err = { "" };
@@ -243,6 +277,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refuses_each_trap_by_file_and_line),
 		cmocka_unit_test(takes_what_is_well_formed),
+		cmocka_unit_test(finds_the_line_of_what_was_parsed),
 		cmocka_unit_test(takes_an_empty_text),
 		cmocka_unit_test(refuses_a_file_that_is_none),
 		cmocka_unit_test(survives_any_text),
