@@ -100,8 +100,8 @@ $(B)/gen/coordinator/io/schema.sql.h: coordinator/io/schema.sql
 	sed -e 's/--.*//' -e '/^ *$$/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' $< > $@
 $(B)/coordinator/io/store_schema.o: $(B)/gen/coordinator/io/schema.sql.h
 
-# wire.c needs the generated header before the compiler has told us so.
-$(B)/proto/wire.o: $(B)/gen/proto/flyball.pb-c.h
+# The wire's parts need the generated header before the compiler has told us so.
+$(call objects,$(wildcard proto/wire*.c)): $(B)/gen/proto/flyball.pb-c.h
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)

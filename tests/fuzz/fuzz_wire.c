@@ -4,7 +4,7 @@
  *   make CC=clang SAN=address,undefined build/clang-address-undefined/tests/unit/proto_wire
  *   mkdir corpus && FLYBALL_CORPUS=corpus build/clang-address-undefined/tests/unit/proto_wire
  *   clang -g -O1 -std=gnu11 -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined -o fuzz_wire \
- *       tests/fuzz/fuzz_wire.c build/clang-address-undefined/proto/{wire,wire_text,message}.o \
+ *       tests/fuzz/fuzz_wire.c build/clang-address-undefined/proto/wire*.o build/clang-address-undefined/proto/message.o \
  *       build/clang-address-undefined/proto/base/{err,mem}.o \
  *       build/clang-address-undefined/gen/proto/flyball.pb-c.o -lprotobuf-c
  *   ./fuzz_wire -max_len=8192 -max_total_time=60 corpus

@@ -20,7 +20,7 @@
 
 enum { MESSAGES = 10000 };
 
-#define DEADLINE_US (20 * SECOND_US)
+#define DEADLINE_US (10 * SECOND_US)
 
 struct burst {
 	struct loop *loop;
@@ -37,16 +37,17 @@ send_burst(void *arg)
 {
 	struct burst *b = arg;
 	void *socket = zmq_socket(b->context, ZMQ_PAIR);
-	int linger = -1;
+	int linger = -1, patience_ms = (int)(DEADLINE_US / 1000);
 
 	zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
+	zmq_setsockopt(socket, ZMQ_SNDTIMEO, &patience_ms, sizeof patience_ms);
 	if (zmq_connect(socket, "inproc://burst") != 0)
 		abort();
 	for (int i = 0; i < MESSAGES; i++) {
 		char echo[8];
 
 		if (zmq_send(socket, &i, sizeof i, 0) != (int)sizeof i)
-			abort();
+			break; /* the receiver has given up */
 		while (zmq_recv(socket, echo, sizeof echo, ZMQ_DONTWAIT) >= 0)
 			;
 		if (rand_r(&b->seed) % 50 == 0)
@@ -108,11 +109,8 @@ a_burst_on_a_socket_loses_no_wake_up(void **state)
 	loop_run(b.loop);
 	for (int i = 0; i < 3; i++)
 		loop_remove(watches[i]);
-	if (b.received < MESSAGES)
-		zmq_close(b.socket); /* lets the sender go */
 	pthread_join(thread, NULL);
-	if (b.received >= MESSAGES)
-		zmq_close(b.socket);
+	zmq_close(b.socket);
 	zmq_ctx_term(b.context);
 	loop_destroy(b.loop);
 	assert_false(b.late);
