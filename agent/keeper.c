@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 enum {
+	FIRST_SCAN_US = 3000000,
 	TICK_US = 100000, /* the 10 Hz of "limited" */
 	TURN_READS = 16, /* of output, in one turn of the loop */
 	READ_BYTES = 64 * 1024,
@@ -98,7 +99,7 @@ begin(struct keeper *keeper)
 	keeper->attempt.status.fence = keeper->order->start.fence;
 	keeper->attempt.status.percent = -1;
 	keeper->started = keeper->active = keeper->next_tick = keeper->last_scan = now;
-	keeper->next_scan = mono_add(now, 10 * SECOND_US);
+	keeper->next_scan = mono_add(now, FIRST_SCAN_US);
 	keeper->output_fd = keeper->sweeper_fd = keeper->log.fd = -1;
 	keeper_stage_set(keeper, KEEPER_RUNNING, now);
 	if (start(keeper, &err) == 0)
@@ -162,9 +163,9 @@ say_stat(struct keeper *keeper, int client, mono_us now)
 	    "stat state=running limit=%d running=%d limited=%d ungoverned=%d granted=%" PRId64
 	    " returned=%" PRId64 " drained=%" PRId64 " lost=%" PRId64 " unclaimed=%" PRId64
 	    " elapsed_us=%" PRId64 " log_bytes=%" PRId64,
-	    t->limit, running ? (int)tokens_held(t) + 1 : 0,
-	    running && keeper->is_limited, keeper->ungoverned, t->granted, t->returned, t->drained,
-	    t->lost, t->unclaimed, mono_since(keeper->started, now), keeper->log.file_bytes);
+	    t->limit, running ? (int)tokens_held(t) + 1 : 0, running && keeper->is_limited,
+	    keeper->ungoverned, t->granted, t->returned, t->drained, t->lost, t->unclaimed,
+	    mono_since(keeper->started, now), keeper->log.file_bytes);
 	door_say(keeper->door, client, text);
 }
 

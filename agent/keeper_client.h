@@ -41,6 +41,7 @@ enum keeper_word { KEEPER_NOTHING, KEEPER_STAT, KEEPER_ENDED, KEEPER_GONE };
 
 /* Takes one message, never waits. KEEPER_STAT fills in of ret_status: state, limit, running, limited,
  * ungoverned (by process scan), the token counters, elapsed_us, log_bytes. */
-enum keeper_word keeper_client_read(struct keeper_client *client, struct attempt_status *ret_status);
+enum keeper_word keeper_client_read(
+    struct keeper_client *client, struct attempt_status *ret_status);
 
 #endif

@@ -30,6 +30,7 @@ door_open(struct door *door, struct err *err)
 	for (int i = 0; i < DOOR_CLIENTS; i++)
 		door->clients[i] = -1;
 	door->next = 0;
+	door->greeted = false;
 	door->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (door->listen_fd < 0)
 		return err_set_errno(err, errno, "no local socket");
@@ -110,6 +111,7 @@ greet(struct door *door, int client)
 
 	snprintf(text, sizeof text, "hello %d %d", PROTOCOL_VERSION, (int)getpid());
 	door_say(door, client, text);
+	door->greeted = true;
 }
 
 static void

@@ -24,6 +24,7 @@ struct door {
 	int listen_fd;
 	int clients[DOOR_CLIENTS]; /* -1: free */
 	int next; /* whose place is taken when all are */
+	bool greeted; /* some client has ever said hello */
 };
 
 enum door_word { DOOR_NOTHING, DOOR_LIMIT, DOOR_CANCEL, DOOR_STAT };

@@ -20,10 +20,11 @@
 enum {
 	GRACE_US = 5000000, /* between SIGTERM and SIGKILL */
 	LINGER_US = 500000, /* for what a recipe left behind to end by itself */
-	KILL_EVERY_US = 50000,
+	SOON_US = 50000,
 	KILL_SLOWER_US = 1000000,
 	STUBBORN_US = 60000000, /* then it is said that the tree does not go away */
 	WRITE_EVERY_US = 1000000,
+	FIRST_CLIENT_US = 5000000, /* for whoever started us to come, however short the build was */
 	NAMES_BYTES = 200
 };
 
@@ -142,8 +143,8 @@ kill_rest(struct keeper *keeper, mono_us now)
 	os_tree_kill(getpid(), 0, NULL);
 	if (now.us >= keeper->next_complaint.us)
 		tell_of_stubborn(keeper, now);
-	keeper->next_kill = mono_add(now,
-	    mono_since(keeper->stage_began, now) > SECOND_US * 5 ? KILL_SLOWER_US : KILL_EVERY_US);
+	keeper->next_kill = mono_add(
+	    now, mono_since(keeper->stage_began, now) > SECOND_US * 5 ? KILL_SLOWER_US : SOON_US);
 }
 
 /* ---- the tree is empty ---- */
@@ -281,6 +282,10 @@ write_result(struct keeper *keeper, mono_us now)
 
 	if (now.us < keeper->next_tick.us)
 		return;
+	if (!keeper->door->greeted && mono_since(keeper->started, now) < FIRST_CLIENT_US) {
+		keeper->next_tick = mono_add(now, SOON_US);
+		return;
+	}
 	keeper->next_tick = mono_add(now, WRITE_EVERY_US);
 	if (!klog_finish(&keeper->log))
 		return;

@@ -282,6 +282,4 @@ progress_show(const struct progress *progress, struct attempt_status *status)
 	status->serial = progress->serial;
 	status->ungoverned = status->ungoverned || progress->ungoverned;
 	status->percent = percent_of(progress);
-	if (status->state == ATTEMPT_ENDED && status->percent >= 0)
-		status->percent = 100;
 }

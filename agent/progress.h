@@ -46,7 +46,7 @@ int64_t progress_offset(const struct progress *progress); /* bytes fed */
 const struct phase_mark *progress_marks(const struct progress *progress, size_t *ret_n);
 
 /* Fills in phase, steps, percent, serial; ungoverned is only ever raised. percent stays
- * below 100 until ended. */
+ * below 100: only a result says that it is done. */
 void progress_show(const struct progress *progress, struct attempt_status *status);
 
 #endif

@@ -99,6 +99,8 @@ count_make(const struct node *node, struct scan *scan)
 	scan->makes++;
 	if (!node->below_make && node->below_root)
 		scan->tops++;
+	if (!node->below_make && !node->below_root)
+		scan->orphan_makes++;
 	if (node->children == 0)
 		scan->occupied++;
 }
@@ -194,9 +196,9 @@ suspicion_judge(struct suspicion *suspicion, const struct scan *scan, int64_t he
 {
 	int64_t missing = scan->unsure ? 0 : held_least - positive(scan->occupied - scan->tops);
 	int64_t over = positive(scan->steps - scan->tops - held_most);
-	int64_t unpaid =
-	    least_of(positive(scan->steps + scan->orphans - scan->tops - held_most), scan->orphans);
-	int64_t slack = 1 + scan->makes / MAKES_PER_SLACK;
+	int64_t unpaid = least_of(positive(scan->steps + scan->orphans - scan->tops - held_most),
+	    scan->orphans + scan->orphan_makes);
+	int64_t slack = 1 + scan->makes / MAKES_PER_SLACK + scan->orphan_makes;
 	bool is_over = over - lost > slack;
 	struct verdict v = { 0 };
 

@@ -23,6 +23,7 @@ struct scan {
 	int tops; /* makes of the recipe's that have no make above: each has a free step */
 	int steps; /* direct children of makes that are no makes and have none below */
 	int orphans; /* steps whose make is dead: the keeper's children but the recipe */
+	int orphan_makes; /* makes whose parent make is dead: their free step has no token */
 	int occupied; /* all that may be holding a token or a free step */
 	bool unsure; /* something there holds tokens inside of itself, unseen */
 };
@@ -48,7 +49,7 @@ struct suspicion {
 struct verdict {
 	int64_t lose; /* held tokens that nobody uses: book them as lost */
 	int64_t find; /* tokens booked as lost that are in use after all */
-	int64_t unpaid; /* orphaned steps that no held token pays for */
+	int64_t unpaid; /* steps of killed makes that no held token pays for */
 	bool ungoverned; /* more steps run than tokens explain */
 	bool again_soon; /* something is not settled: scan again in a second */
 };

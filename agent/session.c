@@ -207,7 +207,7 @@ session_adopt(
 	held->status = *status;
 	held->status.id = start->id;
 	held->status.fence = start->fence;
-	held->limit = status->limit;
+	held->limit = 0; /* not known: it will be told */
 	held->begun = true;
 }
 
@@ -569,6 +569,7 @@ session_stat(struct session *session, mono_us now, attempt_id id, const struct a
 	held->status.id = id;
 	held->status.fence = held->start.fence;
 	held->status.state = ATTEMPT_RUNNING; /* until its result is here */
+	held->limit = s->limit; /* if it differs, it will be told again */
 	held_appetite(held, now);
 	session_divide(session, now);
 	session_log_send(session, now, held);

@@ -82,18 +82,23 @@ give(struct session *session, struct held *held, int32_t limit)
 void
 session_divide(struct session *session, mono_us now)
 {
-	struct share *shares = mem_calloc(session->nheld + 1, sizeof *shares);
-	struct held **live = mem_calloc(session->nheld + 1, sizeof *live);
-	int32_t *limits = mem_calloc(session->nheld + 1, sizeof *limits);
+	struct share *shares;
+	struct held **live;
+	int32_t *limits;
 	size_t n = 0;
 
+	if (session->limit < 1) /* nobody has said: what runs keeps what it has */
+		return;
+	shares = mem_calloc(session->nheld + 1, sizeof *shares);
+	live = mem_calloc(session->nheld + 1, sizeof *live);
+	limits = mem_calloc(session->nheld + 1, sizeof *limits);
 	for (size_t i = 0; i < session->nheld; i++) {
 		if (session->held[i].status.state == ATTEMPT_ENDED)
 			continue;
 		shares[n] = claim(&session->held[i], now);
 		live[n++] = &session->held[i];
 	}
-	session_share(session->limit > 0 ? session->limit : 1, shares, n, limits);
+	session_share(session->limit, shares, n, limits);
 	for (size_t i = 0; i < n; i++) {
 		if (limits[i] < live[i]->limit)
 			tell(session, live[i], limits[i]);

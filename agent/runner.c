@@ -1,0 +1,578 @@
+/* An attempt's truth is in its folder: an order alone has a keeper or is lost, a result is the end.
+ * So the start of the agent, a keeper's word and a keeper's death all lead to the same question, and
+ * asking it twice gives the same answer.
+ *
+ * A keeper writes its result before it closes its socket; hence first the keeper is sought, then the
+ * result: when there is neither, it was killed.
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+#include "agent/runner.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/keeper_client.h"
+#include "agent/keeper_recipe.h"
+#include "agent/os.h"
+#include "agent/runner_place.h"
+#include "proto/base/log.h"
+#include "proto/base/mem.h"
+
+enum {
+	READ_BYTES = 256 * 1024,
+	READS_A_TICK = 32, /* 8 MiB of one log, so that the loop goes on */
+	MARK_LINE_BYTES = 256,
+	MARKS_A_TICK = 256,
+	ADOPT_TRIES = 3,
+	KILL_PATIENCE_S = 10
+};
+
+struct run {
+	struct runner *runner;
+	struct order order;
+	struct keeper_client *keeper;
+	struct loop_watch *watch;
+	struct progress *progress;
+	struct attempt_status status;
+	size_t nphases; /* on disk */
+	long marks_at; /* read of the marks file */
+};
+
+/* A workspace on its way out. */
+struct sweep {
+	char *path;
+	pid_t pid;
+	int words_fd;
+};
+
+struct runner {
+	struct loop *loop;
+	const struct config *config;
+	const struct recipe_list *recipes;
+	const struct spool *spool;
+	struct runner_callbacks callbacks;
+	struct run **runs; /* pointers: watches keep them */
+	size_t nruns, runs_capacity;
+	struct sweep *sweeps;
+	size_t nsweeps, sweeps_capacity;
+	char buf[READ_BYTES];
+};
+
+struct runner *
+runner_create(struct loop *loop, const struct config *config, const struct recipe_list *recipes,
+    const struct spool *spool, const struct runner_callbacks *callbacks)
+{
+	struct runner *runner = mem_calloc(1, sizeof *runner);
+
+	runner->loop = loop;
+	runner->config = config;
+	runner->recipes = recipes;
+	runner->spool = spool;
+	runner->callbacks = *callbacks;
+	return runner;
+}
+
+static void
+run_destroy(struct run *run)
+{
+	loop_remove(run->watch);
+	keeper_client_destroy(run->keeper);
+	progress_destroy(run->progress);
+	free(run);
+}
+
+void
+runner_destroy(struct runner *runner)
+{
+	if (runner == NULL)
+		return;
+	for (size_t i = 0; i < runner->nruns; i++)
+		run_destroy(runner->runs[i]);
+	for (size_t i = 0; i < runner->nsweeps; i++) {
+		close(runner->sweeps[i].words_fd);
+		free(runner->sweeps[i].path);
+	}
+	free(runner->runs);
+	free(runner->sweeps);
+	free(runner);
+}
+
+static struct run *
+find(const struct runner *runner, attempt_id id)
+{
+	for (size_t i = 0; i < runner->nruns; i++) {
+		if (runner->runs[i]->order.start.id.n == id.n)
+			return runner->runs[i];
+	}
+	return NULL;
+}
+
+static struct run *
+add(struct runner *runner, const struct order *order)
+{
+	const struct recipe *recipe = recipe_find(runner->recipes, order->start.recipe);
+	struct phase_mark marks[PHASES_MAX];
+	struct run *run = mem_calloc(1, sizeof *run);
+
+	run->runner = runner;
+	run->order = *order;
+	run->progress =
+	    progress_create(recipe != NULL ? recipe->rules : NULL, order->start.expected_steps);
+	run->nphases = spool_phases_read(runner->spool, order->start.id, marks, PHASES_MAX);
+	progress_recall(run->progress, marks, run->nphases);
+	run->status = (struct attempt_status){ .id = order->start.id,
+		.fence = order->start.fence,
+		.state = ATTEMPT_RUNNING,
+		.percent = -1 };
+	runner->runs =
+	    mem_room(runner->runs, runner->nruns, &runner->runs_capacity, sizeof *runner->runs);
+	runner->runs[runner->nruns++] = run;
+	return run;
+}
+
+static void
+take_off(struct runner *runner, struct run *run)
+{
+	size_t i = 0;
+
+	while (runner->runs[i] != run)
+		i++;
+	runner->runs[i] = runner->runs[--runner->nruns];
+	run_destroy(run);
+}
+
+size_t
+runner_living(const struct runner *runner)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < runner->nruns; i++)
+		n += runner->runs[i]->keeper != NULL;
+	return n;
+}
+
+/* ---- what a log and the marks say ---- */
+
+/* max_reads 0: to the end. */
+static void
+read_log(struct run *run, int max_reads)
+{
+	struct runner *runner = run->runner;
+	struct err err;
+	size_t n;
+
+	for (int i = 0; max_reads == 0 || i < max_reads; i++) {
+		if (spool_log_read(runner->spool, run->order.start.id,
+			progress_offset(run->progress), runner->buf, READ_BYTES, &n, &err) != 0) {
+			log_throttled("log", "%s", err.text);
+			return;
+		}
+		progress_feed(run->progress, runner->buf, n, run->status.elapsed_us);
+		if (n < READ_BYTES)
+			return;
+	}
+}
+
+/* A line that is being written is left for the next time. */
+static void
+read_marks(struct run *run)
+{
+	char *folder = spool_folder(run->runner->spool, run->order.start.id);
+	char *path = mem_printf("%s/marks", folder);
+	char line[MARK_LINE_BYTES];
+	FILE *f = fopen(path, "re");
+
+	free(path);
+	free(folder);
+	if (f == NULL)
+		return;
+	if (fseek(f, run->marks_at, SEEK_SET) == 0) {
+		for (int i = 0; i < MARKS_A_TICK && fgets(line, sizeof line, f) != NULL; i++) {
+			size_t n = strlen(line);
+
+			if (n > 0 && n < sizeof line - 1 && line[n - 1] != '\n')
+				break;
+			run->marks_at = ftell(f);
+			progress_mark(run->progress, line, run->status.elapsed_us);
+		}
+	}
+	fclose(f);
+}
+
+static void
+keep_phases(struct run *run)
+{
+	const struct phase_mark *marks;
+	struct err err;
+	size_t n;
+
+	marks = progress_marks(run->progress, &n);
+	if (n <= run->nphases)
+		return;
+	run->nphases = n;
+	if (spool_phases_write(run->runner->spool, run->order.start.id, marks, n, &err) != 0)
+		log_throttled("phases", "%s; phases may lose their times at a restart", err.text);
+}
+
+/* ---- the end of an attempt ---- */
+
+static void
+sweep(struct runner *runner, const char *path)
+{
+	struct sweep sweep = { .path = mem_strdup(path) };
+	struct err err;
+
+	if (sweep_start(path, &sweep.pid, &sweep.words_fd, &err) != 0) {
+		log_error("%s", err.text);
+		free(sweep.path);
+		return;
+	}
+	runner->sweeps = mem_room(
+	    runner->sweeps, runner->nsweeps, &runner->sweeps_capacity, sizeof *runner->sweeps);
+	runner->sweeps[runner->nsweeps++] = sweep;
+}
+
+static void
+reap_sweeps(struct runner *runner)
+{
+	char words[TEXT_SIZE];
+
+	for (size_t i = 0; i < runner->nsweeps;) {
+		struct sweep *s = &runner->sweeps[i];
+
+		if (waitpid(s->pid, NULL, WNOHANG) == 0) {
+			i++;
+			continue;
+		}
+		sweep_words(s->words_fd, words, sizeof words);
+		if (words[0] != '\0')
+			log_error("the workspace %s is not wholly removed: %s", s->path, words);
+		free(s->path);
+		*s = runner->sweeps[--runner->nsweeps];
+	}
+}
+
+/* Tells the owner; run is no more after that. */
+static void
+finish(struct run *run, struct message_attempt *attempt)
+{
+	struct runner *runner = run->runner;
+	const struct phase_mark *marks;
+
+	if (attempt->status.elapsed_us > 0)
+		run->status.elapsed_us = attempt->status.elapsed_us;
+	read_marks(run);
+	read_log(run, 0);
+	marks = progress_marks(run->progress, &attempt->result.nphases);
+	attempt->result.phases = (struct phase_mark *)marks; /* borrowed, for the callback */
+	attempt->status.id = run->order.start.id;
+	attempt->status.fence = run->order.start.fence;
+	attempt->status.state = ATTEMPT_ENDED;
+	progress_show(run->progress, &attempt->status);
+	if (attempt->result.outcome == OUTCOME_OK)
+		attempt->status.percent = 100;
+	attempt->status.log_bytes = spool_log_size(runner->spool, run->order.start.id);
+	keep_phases(run);
+	runner->callbacks.ended(runner->callbacks.arg, attempt);
+	take_off(runner, run);
+}
+
+/* The keeper is gone and has left no result: what it watched is ended, and that becomes the result. */
+static void
+lose(struct run *run)
+{
+	struct message_attempt attempt = { .status = run->status, .result.outcome = OUTCOME_LOST };
+	uint64_t n = run->order.start.id.n;
+	char *folder = spool_folder(run->runner->spool, run->order.start.id);
+	char *tag = mem_printf("FLYBALL_TAG=%s", run->order.tag);
+	struct err err;
+	bool dead = os_tagged_kill(tag, KILL_PATIENCE_S * SECOND_US, &err) == 0;
+
+	snprintf(attempt.result.reason, sizeof attempt.result.reason,
+	    "the keeper of attempt %" PRIu64
+	    " is gone (killed, or the machine was restarted); %s%.200s",
+	    n, dead ? "its processes were ended" : "not all its processes could be ended: ",
+	    dead ? "" : err.text);
+	attempt.result.real_us = run->status.elapsed_us;
+	attempt.status.state = ATTEMPT_ENDED;
+	attempt.status.running = 0;
+	if (result_write(folder, &attempt, &err) != 0)
+		log_error("%s", err.text);
+	sweep(run->runner, run->order.work);
+	free(tag);
+	free(folder);
+	finish(run, &attempt);
+}
+
+/* True when there is a result; then run is finished. */
+static bool
+end_by_result(struct run *run)
+{
+	char *folder = spool_folder(run->runner->spool, run->order.start.id);
+	struct message_attempt attempt;
+	struct err err;
+	bool there = false;
+
+	if (result_read(folder, &attempt, &there, &err) != 0)
+		log_error("%s", err.text);
+	free(folder);
+	if (there)
+		finish(run, &attempt);
+	return there;
+}
+
+/* ---- keepers ---- */
+
+static void on_keeper(void *arg);
+
+static void
+watch(struct run *run, struct keeper_client *keeper)
+{
+	run->keeper = keeper;
+	run->watch =
+	    loop_fd_add(run->runner->loop, keeper_client_fd(keeper), LOOP_READ, on_keeper, run);
+}
+
+static void
+unwatch(struct run *run)
+{
+	loop_remove(run->watch);
+	run->watch = NULL;
+	keeper_client_destroy(run->keeper);
+	run->keeper = NULL;
+}
+
+/* A starved keeper may need more than one try; one that is dead fails at once. */
+static void
+seek_keeper(struct run *run)
+{
+	char *folder = spool_folder(run->runner->spool, run->order.start.id);
+	struct message_attempt attempt;
+	struct keeper_client *keeper = NULL;
+	struct err err;
+	bool there = false;
+
+	for (int i = 0; i < ADOPT_TRIES && keeper == NULL && !there; i++) {
+		keeper = keeper_client_adopt(folder, &err);
+		if (keeper == NULL)
+			(void)result_read(folder, &attempt, &there, &err);
+	}
+	free(folder);
+	if (keeper != NULL)
+		watch(run, keeper);
+}
+
+/* The keeper has said its last word, or died. */
+static void
+settle(struct run *run)
+{
+	if (end_by_result(run))
+		return;
+	unwatch(run);
+	seek_keeper(run);
+	if (run->keeper == NULL && !end_by_result(run))
+		lose(run);
+}
+
+static void
+tell_reading(struct run *run)
+{
+	struct runner *runner = run->runner;
+
+	read_marks(run);
+	read_log(run, READS_A_TICK);
+	keep_phases(run);
+	progress_show(run->progress, &run->status);
+	run->status.log_bytes = spool_log_size(runner->spool, run->order.start.id);
+	runner->callbacks.stat(runner->callbacks.arg, run->order.start.id, &run->status);
+}
+
+static void
+on_keeper(void *arg)
+{
+	struct run *run = arg;
+	struct attempt_status status = run->status;
+
+	status.ungoverned = false;
+	switch (keeper_client_read(run->keeper, &status)) {
+	case KEEPER_STAT:
+		run->status = status;
+		tell_reading(run);
+		break;
+	case KEEPER_ENDED:
+	case KEEPER_GONE:
+		settle(run);
+		break;
+	case KEEPER_NOTHING:
+		break;
+	}
+}
+
+void
+runner_tick(struct runner *runner)
+{
+	struct err err;
+
+	for (size_t i = 0; i < runner->nruns; i++) {
+		struct run *run = runner->runs[i];
+
+		/* A keeper that cannot be told is about to be seen as gone. */
+		if (run->keeper != NULL && keeper_client_ask(run->keeper, &err) != 0)
+			log_throttled("ask", "%s", err.text);
+	}
+	reap_sweeps(runner);
+}
+
+void
+runner_limit(struct runner *runner, attempt_id id, int32_t limit)
+{
+	struct run *run = find(runner, id);
+	struct err err;
+
+	if (run == NULL || run->keeper == NULL)
+		return;
+	log_debug("limit of a build attempt=%" PRIu64 " limit=%d", id.n, (int)limit);
+	if (keeper_client_limit(run->keeper, limit, &err) != 0)
+		log_throttled("limit", "%s; it will be told again", err.text);
+}
+
+void
+runner_cancel(struct runner *runner, attempt_id id, const char *reason)
+{
+	struct run *run = find(runner, id);
+	struct err err;
+
+	if (run != NULL && run->keeper != NULL &&
+	    keeper_client_cancel(run->keeper, reason, &err) != 0)
+		log_error("%s", err.text);
+}
+
+/* ---- the start of an attempt ---- */
+
+/* Two attempts never share a tag, not even those of two coordinators. */
+static void
+make_tag(char tag[UUID_SIZE], attempt_id id)
+{
+	uint64_t random = 0;
+
+	while (getrandom(&random, sizeof random, 0) != sizeof random)
+		continue;
+	snprintf(tag, UUID_SIZE, "%" PRIu64 "-%016" PRIx64, id.n, random);
+}
+
+static struct keeper_client *
+start_keeper(struct runner *runner, const struct order *order, const char *folder, struct err *err)
+{
+	char *tag = mem_printf("FLYBALL_TAG=%s", order->tag);
+	struct keeper_client *keeper = keeper_client_start(runner->config->keeper, folder, err);
+
+	/* One that began but was too slow to answer must not go on unseen. */
+	if (keeper == NULL && (keeper = keeper_client_adopt(folder, NULL)) == NULL)
+		(void)os_tagged_kill(tag, KILL_PATIENCE_S * SECOND_US, NULL);
+	free(tag);
+	return keeper;
+}
+
+int
+runner_start(
+    struct runner *runner, const struct message_start *start, int32_t limit, struct err *err)
+{
+	const struct recipe *recipe = recipe_find(runner->recipes, start->recipe);
+	struct keeper_client *keeper = NULL;
+	struct order order;
+	char *folder;
+
+	if (recipe == NULL)
+		return err_set(
+		    err, "the recipe \"%s\" is not installed on this host", start->recipe);
+	if (place_order(runner->config, recipe, start, limit, &order, err) != 0 ||
+	    spool_add(runner->spool, start->id, err) != 0)
+		return -1;
+	make_tag(order.tag, start->id);
+	folder = spool_folder(runner->spool, start->id);
+	if (order_write(folder, &order, err) == 0)
+		keeper = start_keeper(runner, &order, folder, err);
+	free(folder);
+	if (keeper == NULL)
+		return -1;
+	watch(add(runner, &order), keeper);
+	return 0;
+}
+
+/* ---- the start of the agent ---- */
+
+/* No order: either it never began and was never acknowledged, or it was refused and has a result. */
+static void
+adopt_without_order(struct runner *runner, attempt_id id, const char *folder)
+{
+	struct order order = { .start.id = id };
+	struct message_attempt attempt;
+	struct err err;
+	bool there = false;
+
+	if (result_read(folder, &attempt, &there, &err) != 0)
+		log_error("%s", err.text);
+	if (there) {
+		order.start.fence = attempt.status.fence;
+		runner->callbacks.adopted(runner->callbacks.arg, &order.start, &attempt.status);
+		finish(add(runner, &order), &attempt);
+	} else if (spool_remove(runner->spool, id, &err) != 0) {
+		log_error("%s", err.text);
+	}
+}
+
+static void
+adopt(struct runner *runner, attempt_id id)
+{
+	char *folder = spool_folder(runner->spool, id);
+	char *path = mem_printf("%s/order", folder);
+	struct order order;
+	struct run *run;
+	struct err err;
+
+	if (access(path, F_OK) != 0) {
+		adopt_without_order(runner, id, folder);
+	} else if (order_read(folder, &order, &err) != 0 || order.start.id.n != id.n) {
+		log_error("%s; leaving %s alone", err.text, folder);
+	} else {
+		run = add(runner, &order);
+		runner->callbacks.adopted(runner->callbacks.arg, &order.start, &run->status);
+		seek_keeper(run);
+		if (run->keeper == NULL && !end_by_result(run))
+			lose(run);
+		else if (find(runner, id) != NULL)
+			log_notice("keeper adopted attempt=%" PRIu64, id.n);
+	}
+	free(path);
+	free(folder);
+}
+
+int
+runner_adopt(struct runner *runner, struct err *err)
+{
+	attempt_id *ids;
+	size_t n;
+
+	if (spool_list(runner->spool, &ids, &n, err) != 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		adopt(runner, ids[i]);
+	free(ids);
+	return 0;
+}
+
+void
+runner_forget(struct runner *runner, attempt_id id)
+{
+	struct err err;
+
+	if (spool_remove(runner->spool, id, &err) != 0)
+		log_error("%s", err.text);
+}
