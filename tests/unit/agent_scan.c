@@ -49,7 +49,7 @@ static const struct tree trees[] = {
 	    { .makes = 1, .tops = 1, .steps = 1, .orphans = 2, .occupied = 3 } },
 	{ "a make whose own parent was killed is no top: its token is the dead one's",
 	    "101 100 make, 102 101 cc, 103 100 make, 104 103 cc",
-	    { .makes = 2, .tops = 1, .steps = 2, .occupied = 2 } },
+	    { .makes = 2, .tops = 1, .steps = 2, .orphan_makes = 1, .occupied = 2 } },
 	{ "a daemon that left the recipe's session is nobody's step",
 	    "101 100 make, 102 101 cc, 103 100 sccache S",
 	    { .makes = 1, .tops = 1, .steps = 1, .occupied = 1 } },
@@ -95,6 +95,7 @@ test_trees(void **state)
 		assert_int_equal(scan.tops, trees[i].want.tops);
 		assert_int_equal(scan.steps, trees[i].want.steps);
 		assert_int_equal(scan.orphans, trees[i].want.orphans);
+		assert_int_equal(scan.orphan_makes, trees[i].want.orphan_makes);
 		assert_int_equal(scan.occupied, trees[i].want.occupied);
 		assert_int_equal(scan.unsure, trees[i].want.unsure);
 	}
@@ -207,6 +208,18 @@ test_orphans_beyond_the_held_tokens_are_unpaid(void **state)
 }
 
 static void
+test_the_free_step_of_an_orphaned_make_is_unpaid(void **state)
+{
+	struct scan scan = { .makes = 2, .tops = 1, .steps = 7, .orphan_makes = 1, .occupied = 7 };
+	struct suspicion s = { 0 };
+
+	(void)state;
+	judge(&s, scan, 5, 0);
+	assert_int_equal(judge(&s, scan, 5, 0).unpaid, 1);
+	assert_false(s.ungoverned);
+}
+
+static void
 test_lost_tokens_in_use_are_found_and_not_called_ungoverned(void **state)
 {
 	struct scan seven = { .makes = 2, .tops = 1, .steps = 7, .occupied = 7 };
@@ -232,6 +245,7 @@ main(void)
 		cmocka_unit_test(test_too_many_steps_twice_is_ungoverned_until_they_fit_twice),
 		cmocka_unit_test(test_one_step_too_many_is_a_shell_function),
 		cmocka_unit_test(test_orphans_beyond_the_held_tokens_are_unpaid),
+		cmocka_unit_test(test_the_free_step_of_an_orphaned_make_is_unpaid),
 		cmocka_unit_test(test_lost_tokens_in_use_are_found_and_not_called_ungoverned),
 	};
 
