@@ -6,10 +6,11 @@
 # shellcheck shell=sh disable=SC2154
 
 B=$top/build/gcc
+bin=$B/bin
 work=${DEMO_WORK:-$top/demo.work}
-agents="a1 a2 a3"
-run=""
-pids=""
+source_root=$work/src
+C=""
+. "$top/deploy/demo/cluster.sh"
 
 say() { printf '%s\n' "== $*"; }
 die() { printf '%s\n' "$name: $*" >&2; exit 1; }
@@ -59,86 +60,15 @@ private_apt() {
 
 apt_get() { APT_CONFIG=$work/apt/apt.conf apt-get -q "$@"; }
 
-# ---- a cluster on loopback: a coordinator, three agents, keys of their own ----------------------
+# ---- the cluster ---------------------------------------------------------------------------
 
-# A port that nothing listens on, by the kernel's table.
-free_port() {
-	port=$((20000 + $$ % 20000))
-	while awk -v p="$(printf '%04X' $port)" '$2 ~ ":" p "$" { found = 1 } END { exit !found }' /proc/net/tcp; do
-		port=$((port + 1))
-	done
-	echo "$port"
-}
-
-cluster_config() {
-	run=$(mktemp -d "${TMPDIR:-/tmp}/flyball-$name.XXXXXX")
-	mkdir "$run/policies"
-	port=$(free_port)
-	"$B/bin/flyball" key create "$run/coordinator.key" > /dev/null
-	cat > "$run/coordinator.conf" <<-CONF
-	agents = "tcp://127.0.0.1:$port"
-	operators = "ipc://$run/operator.sock"
-	key = "$run/coordinator.key"
-	state = "$run/coordinator"
-	policies = "$run/policies"
-	CONF
-	for a in $agents; do
-		mkdir "$run/$a"
-		"$B/bin/flyball" key create "$run/$a/agent.key" > /dev/null
-		echo "host \"$a\" { key = \"$run/$a/agent.key.pub\" }" >> "$run/coordinator.conf"
-		cat > "$run/$a/agent.conf" <<-CONF
-		coordinator = "tcp://127.0.0.1:$port"
-		coordinator_key = "$run/coordinator.key.pub"
-		key = "$run/$a/agent.key"
-		state = "$run/$a/state"
-		work = "$run/$a/work"
-		recipes = { "$top/deploy/recipes" }
-		source_roots = { "$work/src" }
-		keeper = "$B/bin/flyball-keeper"
-		slots = 1
-		jitter = 1
-		CONF
-	done
-	FLYBALL_SERVER=ipc://$run/operator.sock
-	export FLYBALL_SERVER
-}
-
-flyball() { "$B/bin/flyball" "$@"; }
-
-cluster_start() {
-	"$B/bin/flyball-coordinator" -c "$run/coordinator.conf" 2> "$run/coordinator.log" &
-	pids="$pids $!"
-	for a in $agents; do
-		"$B/bin/flyball-agent" -c "$run/$a/agent.conf" 2> "$run/$a/agent.log" &
-		pids="$pids $!"
-	done
-	tries=0
-	until [ "$(flyball hosts 2>/dev/null | grep -c ' up ')" -eq 3 ]; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 150 ] || { cat "$run/coordinator.log" "$run"/a*/agent.log >&2
-			die "the cluster did not come up in 30 s; its logs are above and in $run"; }
-		sleep 0.2
-	done
-}
-
-# Ends what was started, by id, and waits until it is gone; then the keepers' builds too.
-cluster_stop() {
-	for pid in $pids; do kill "$pid" 2>/dev/null || :; done
-	for pid in $pids; do wait "$pid" 2>/dev/null || :; done
-	pids=""
-	for sock in "$run"/a*/state/attempts/*/keeper.sock; do
-		[ -S "$sock" ] || continue
-		pid=$(cat "${sock%/keeper.sock}/keeper.pid" 2>/dev/null) && kill "$pid" 2>/dev/null
-	done
-	return 0
-}
-
+# Ends it, but for one that went well and is to be kept; the logs of one that did not are kept.
 at_end() {
 	rc=$?
 	trap - EXIT INT TERM
-	if [ -n "$run" ] && { [ -z "${KEEP:-}" ] || [ "$rc" -ne 0 ]; }; then
-		cluster_stop
-		if [ "$rc" -eq 0 ]; then rm -rf "$run"; else echo "$name: its logs are in $run" >&2; fi
+	if [ -n "$C" ] && { [ -z "${KEEP:-}" ] || [ "$rc" -ne 0 ]; }; then
+		cluster_down
+		if [ "$rc" -eq 0 ]; then rm -rf "$C"; else echo "$name: its logs are in $C" >&2; fi
 	fi
 	exit "$rc"
 }
@@ -151,13 +81,16 @@ keep_up() {
 	The cluster is up. To talk to it:
 
 	  export FLYBALL_SERVER=$FLYBALL_SERVER
-	  export PATH=$B/bin:\$PATH
+	  export PATH=$bin:\$PATH
 	  flyball status
 	  flyball hosts
 	  flyball run $1 --wait
 	  flyball throttle a1 -j 1 --reason "a look at it"
 
-	To end it:  kill$pids; rm -rf $run
+	To end it:
+
+	  kill $(cat "$C"/coordinator.pid "$C"/*/agent.pid | tr '\n' ' ')
+	  rm -rf $C
 	TEXT
 }
 
@@ -165,14 +98,14 @@ keep_up() {
 rounds() {
 	rounds=""
 	for branch; do
-		number=$(flyball --json run "$branch" --reason "$name" | tr -dc 0-9)
+		number=$(fb --json run "$branch" --reason "$name" | tr -dc 0-9)
 		[ -n "$number" ] || die "no round of $branch was started"
 		rounds="$rounds $number"
 	done
 	bad=0
 	waits=""
 	for number in $rounds; do
-		flyball round "$number" --wait --timeout 3600 > /dev/null &
+		fb round "$number" --wait --timeout 3600 > /dev/null &
 		waits="$waits $!"
 	done
 	for pid in $waits; do wait "$pid" || bad=1; done
@@ -197,12 +130,11 @@ demo() {
 	build_s=$(since "$t")
 
 	t=$(clock)
-	cluster_config
+	cluster_make
 	policies
-	"$B/bin/flyball-coordinator" -c "$run/coordinator.conf" -n
-	cluster_start
+	cluster_up a1 a2 a3 || die "the cluster did not come up; its logs are above"
 	say "three agents on one machine: they share its $(nproc) CPUs, so none is as fast as a host of its own"
-	flyball hosts
+	fb hosts
 	say "one round of each branch"
 	m=$(clock)
 	ok=0
@@ -211,7 +143,7 @@ demo() {
 	makespan=$(since "$m")
 	run_s=$(since "$t")
 	say "builds"
-	flyball builds -o wide
+	fb builds -o wide
 	echo
 	echo "makespan $makespan s, on CPUs that three agents share"
 	echo "$name download_s=$download_s install_s=$install_s build_s=$build_s run_s=$run_s"

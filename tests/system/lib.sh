@@ -1,148 +1,40 @@
-# lib.sh - a real cluster on loopback for a system test
+# lib.sh - sharness and a real cluster on loopback, for a system test
 #
-#   . "$(dirname "$0")/lib.sh"       instead of sharness.sh; test_description set before
-#   policy NAME <<EOF ... EOF        writes a policy file (before cluster_up, or then hup)
-#   cluster_up a1 a2                 keys, configurations, coordinator, agents; waits until all are up
-#   fb ...                           flyball against it
-#   wait_for SECONDS 'condition'     polls; fails after that time and says what it waited for
-#   coordinator_kill, coordinator_start, agent_kill a1, agent_start a1
-#   $C                               the cluster's folder; $C/src is the source root
+#   test_description=...; . "$(dirname "$0")/lib.sh"
 #
-# Everything started here is ended, by id, when the test ends, however it ends.
+# $C is the cluster's folder, $C/src the source root; cluster.sh says what else there is. All that was
+# started is ended, by id, when the test ends, however it ends. FLYBALL_KEEP=1 keeps the folder.
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=sh disable=SC2154,SC2034,SC2013,SC2119,SC2120
+# shellcheck shell=sh disable=SC2154,SC2034
 
 : "${FLYBALL_BUILD:?is not set: run make test}"
 top=$(cd "$(dirname "$0")/../.." && pwd)
+bin=$FLYBALL_BUILD/bin
 SHARNESS_TEST_DIRECTORY=$FLYBALL_BUILD/trash
 export SHARNESS_TEST_DIRECTORY
 mkdir -p "$SHARNESS_TEST_DIRECTORY"
 . /usr/share/sharness/sharness.sh
+. "$top/deploy/demo/cluster.sh"
 
-# The socket's path must be short, so the cluster does not live in the trash folder.
-C=$(mktemp -d "${TMPDIR:-/tmp}/fbtest.XXXXXX")
-mkdir "$C/src" "$C/policies"
-bin=$FLYBALL_BUILD/bin
-export FLYBALL_SERVER="ipc://$C/operator.sock"
-trap 'cluster_down; die' EXIT
-cleanup cluster_down
-
-fb() { "$bin/flyball" "$@"; }
-
-wait_for() {
-	limit=$(($(date +%s) + $1))
-	until eval "$2" > /dev/null 2>&1; do
-		if [ "$(date +%s)" -ge "$limit" ]; then
-			echo "waited $1 s in vain for: $2" >&2
-			tail -n 20 "$C"/coordinator.log "$C"/*/agent.log >&2
-			return 1
-		fi
-		sleep 0.1
-	done
-}
-
-# A port below the ephemeral ones that nothing listens on.
-free_port() {
-	port=$((10000 + $$ % 20000))
-	while grep -q "^ *[0-9]*: [0-9A-F]*:$(printf '%04X' $port) " /proc/net/tcp; do port=$((port + 1)); done
-	echo "$port"
-}
-
-policy() { cat > "$C/policies/$1.policy"; }
-hup() { kill -HUP "$(cat "$C/coordinator.pid")"; }
-
-# coordinator_option, agent_option: further lines for the configuration files, when set
-coordinator_config() {
-	[ -f "$C/port" ] || free_port > "$C/port"
-	[ -f "$C/coordinator.key" ] || fb key create "$C/coordinator.key" > /dev/null
-	cat > "$C/coordinator.conf" <<-CONF
-	agents = "tcp://127.0.0.1:$(cat "$C/port")"
-	operators = "ipc://$C/operator.sock"
-	key = "$C/coordinator.key"
-	state = "$C/coordinator"
-	policies = "$C/policies"
-	${coordinator_option:-}
-	CONF
-}
-
-agent_config() {
-	mkdir -p "$C/$1"
-	[ -f "$C/$1/agent.key" ] || fb key create "$C/$1/agent.key" > /dev/null
-	cat > "$C/$1/agent.conf" <<-CONF
-	coordinator = "tcp://127.0.0.1:$(cat "$C/port")"
-	coordinator_key = "$C/coordinator.key.pub"
-	key = "$C/$1/agent.key"
-	state = "$C/$1/state"
-	work = "$C/$1/work"
-	recipes = { ${recipes:-"\"$top/deploy/recipes\""} }
-	source_roots = { "$C/src" }
-	keeper = "$bin/flyball-keeper"
-	jitter = 1
-	${agent_option:-}
-	CONF
-	grep -q "host \"$1\"" "$C/coordinator.conf" ||
-	    echo "host \"$1\" { key = \"$C/$1/agent.key.pub\" }" >> "$C/coordinator.conf"
-}
-
-# FLYBALL_WRAP: a program to run the daemons under (valgrind)
-coordinator_start() {
-	${FLYBALL_WRAP:-} "$bin/flyball-coordinator" -c "$C/coordinator.conf" "$@" 2>> "$C/coordinator.log" &
-	echo $! > "$C/coordinator.pid"
-}
-
-agent_start() {
-	${FLYBALL_WRAP:-} "$bin/flyball-agent" -c "$C/$1/agent.conf" 2>> "$C/$1/agent.log" &
-	echo $! > "$C/$1/agent.pid"
-}
-
-end_pid_file() {
-	[ -f "$1" ] || return 0
-	kill "-$2" "$(cat "$1")" 2>/dev/null
-	wait "$(cat "$1")" 2>/dev/null
-	rm -f "$1"
-}
-
-coordinator_kill() { end_pid_file "$C/coordinator.pid" "${1:-KILL}"; }
-agent_kill() { end_pid_file "$C/$1/agent.pid" "${2:-KILL}"; }
-
-is_up() { fb --json host "$1" 2>/dev/null | grep -q '"state": "up"'; }
-
-cluster_up() {
-	coordinator_config
-	for host; do agent_config "$host"; done
-	coordinator_start
-	for host; do agent_start "$host"; done
-	for host; do wait_for 30 "is_up $host" || return 1; done
-}
-
-# Keepers outlive agents by design; a test's do not outlive the test.
-cluster_down() {
-	trap - EXIT
-	for pid_file in "$C"/*/agent.pid "$C"/coordinator.pid; do end_pid_file "$pid_file" TERM; done
-	for order in "$C"/*/state/attempts/*/order; do
-		[ -f "$order" ] || continue
-		tag=$(sed -n 's/^tag=//p' "$order")
-		for environ in $(grep -lsa "FLYBALL_TAG=$tag" /proc/[0-9]*/environ); do
-			pid=${environ#/proc/}; kill -KILL "${pid%/environ}" 2>/dev/null
-		done
-	done
-	for pid in $(keeper_pids); do kill -KILL "$pid" 2>/dev/null; done
+cluster_make
+cluster_end() {
+	cluster_down
+	mountpoint -q "$C/disk" && umount "$C/disk"
 	[ -n "${FLYBALL_KEEP:-}" ] || rm -rf "$C"
-	return 0
 }
-
-# Keepers of this cluster: their command line names a folder in it.
-keeper_pids() {
-	for cmdline in $(grep -lsa "flyball-keeper.*$C/" /proc/[0-9]*/cmdline); do
-		pid=${cmdline#/proc/}; echo "${pid%/cmdline}"
-	done
-}
-
-# field KEY: of JSON on standard input, the first value of that key
-field() { sed -n "s/^ *\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" | head -n 1; }
+trap 'cluster_end; die' EXIT
+cleanup cluster_end
 
 build_is() { fb --json build "$1" | field state | grep -qx "$2"; }
 build_done() { build_is "$1" "done"; }
 
 # gnu_tree NAME: a source with a Makefile from standard input
 gnu_tree() { mkdir -p "$C/src/$1" && cat > "$C/src/$1/Makefile"; }
+
+# small_disk SIZE: a tmpfs at $C/disk, unmounted at the end; else the whole test is skipped
+small_disk() {
+	mkdir "$C/disk"
+	mount -t tmpfs -o "size=$1" flyball-test "$C/disk" 2> /dev/null && return
+	skip_all="a tmpfs cannot be mounted here"
+	test_done
+}
