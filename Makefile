@@ -23,7 +23,7 @@ B := build/$(notdir $(firstword $(CC)))$(if $(SAN),-$(subst $(comma),-,$(SAN)))$
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: build test check-long lint demo demo-kernel install clean deps deps-test check-update format
+.PHONY: build test check-long lint demo demo-kernel install clean deps deps-test check-update format bench-agent
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
 OPT = $(if $(DEBUG),-O0 -g3,-O2 -g)
@@ -157,6 +157,10 @@ check-long: deps-test
 check-update: test-programs
 	@FLYBALL_BUILD=$(CURDIR)/$(B) FLYBALL_UPDATE=1 tests/run $(wildcard tests/system/05*.t)
 	@git diff --stat -- tests
+
+# Benchmarks print figures and assert none.
+bench-agent: build
+	@FLYBALL_BUILD=$(CURDIR)/$(B) tests/bench/agent
 
 lint: deps-test
 	@tests/lint

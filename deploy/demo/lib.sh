@@ -22,6 +22,7 @@ since() { awk -v a="$1" -v b="$(clock)" 'BEGIN { printf "%.1f", b - a }'; }
 # ---- sources: apt with its own configuration, lists and cache; the machine's is not touched ----
 
 # The mirror that this machine's apt uses for Debian itself.
+# shellcheck disable=SC2016 # apt expands them
 mirror() {
 	apt-get indextargets --format '$(SITE) $(RELEASE) $(CREATED_BY)' 2>/dev/null |
 	    awk '$3 == "Packages" && $2 ~ /^(bookworm|trixie|stable|oldstable)$/ { print $1; exit }'
