@@ -266,7 +266,9 @@ channel_kick(struct channel *c, int64_t delay_us)
 	loop_timer_reset(c->kick, delay_us, 0);
 }
 
-/* A process that was stopped must not take its own silence for that of its peers. */
+/* A process that was stopped must not take its own silence for that of its peers. That
+ * somebody's connection has closed a ROUTER's monitor says, but not whose: a word to all
+ * finds those that cannot be reached. */
 static void
 on_tick(void *arg)
 {
@@ -280,7 +282,10 @@ on_tick(void *arg)
 			peer->heard_at = mono_add(peer->heard_at, late);
 		if (!peer->dying)
 			peer_tick(peer, now);
+		if (c->disconnected && c->listening)
+			peer_send_ack(peer);
 	}
+	c->disconnected = false;
 }
 
 /* ---- sockets ----------------------------------------------------------------------------- */

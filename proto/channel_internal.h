@@ -109,6 +109,7 @@ struct channel {
 	struct trouble troubles[TROUBLES];
 	struct accepted accepted[ACCEPTED];
 	unsigned naccepted;
+	bool disconnected; /* some peer, since the last tick */
 	char failure[WHY_SIZE]; /* of a handshake, until its DISCONNECTED names the address */
 };
 

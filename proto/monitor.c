@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #include "proto/base/mem.h"
@@ -102,6 +103,7 @@ on_listen_event(struct channel *c, const struct event *e)
 		    zmq_strerror(e->value));
 		break;
 	case ZMQ_EVENT_DISCONNECTED:
+		c->disconnected = true;
 		if (c->failure[0] != '\0') {
 			c->counts.refused++;
 			channel_trouble(c, "%s at %s %s", accepted_address(c, e->value),
@@ -137,6 +139,23 @@ fail_handshake(struct channel *c, const struct event *e)
 }
 
 static void
+explain_unreachable(const struct channel *c, char why[WHY_SIZE])
+{
+	const char *path = c->endpoint + strlen("ipc://");
+
+	if (c->ipc && access(path, F_OK) != 0)
+		snprintf(why, WHY_SIZE, "%s: there is no such socket; is the coordinator running?",
+		    path);
+	else if (c->ipc && access(path, R_OK | W_OK) != 0)
+		snprintf(why, WHY_SIZE,
+		    "%s: this user may not use the socket; is it in the socket's group?", path);
+	else
+		snprintf(why, WHY_SIZE,
+		    "%s cannot be reached: nobody listens there, or the network is down",
+		    c->endpoint);
+}
+
+static void
 on_connect_event(struct channel *c, const struct event *e)
 {
 	char why[WHY_SIZE];
@@ -157,9 +176,7 @@ on_connect_event(struct channel *c, const struct event *e)
 	case ZMQ_EVENT_CLOSED:
 		if (c->up)
 			break;
-		snprintf(why, sizeof why,
-		    "%s cannot be reached: nobody listens there, or the network is down",
-		    c->endpoint);
+		explain_unreachable(c, why);
 		channel_down(c, why);
 		break;
 	default:

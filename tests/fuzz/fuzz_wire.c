@@ -1,12 +1,11 @@
 /* Any bytes: refused in words, or read; what was read can be sent, and reads the same
  * again. For libFuzzer:
  *
- *   make CC=clang SAN=address,undefined build/clang-address-undefined/tests/unit/proto_wire
- *   mkdir corpus && FLYBALL_CORPUS=corpus build/clang-address-undefined/tests/unit/proto_wire
- *   clang -g -O1 -std=gnu11 -D_GNU_SOURCE -I. -fsanitize=fuzzer,address,undefined -o fuzz_wire \
- *       tests/fuzz/fuzz_wire.c build/clang-address-undefined/proto/wire*.o build/clang-address-undefined/proto/message.o \
- *       build/clang-address-undefined/proto/base/{err,mem}.o \
- *       build/clang-address-undefined/gen/proto/flyball.pb-c.o -lprotobuf-c
+ *   make build/gcc/tests/unit/proto_wire
+ *   mkdir corpus && FLYBALL_CORPUS=corpus build/gcc/tests/unit/proto_wire
+ *   clang -g -O1 -std=gnu11 -D_GNU_SOURCE -I. -Ibuild/gcc/gen -o fuzz_wire \
+ *       -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_wire.c proto/wire*.c \
+ *       proto/message.c proto/base/{err,mem}.c build/gcc/gen/proto/flyball.pb-c.c -lprotobuf-c
  *   ./fuzz_wire -max_len=8192 -max_total_time=60 corpus
  *
  * SPDX-License-Identifier: BSD-2-Clause

@@ -389,6 +389,18 @@ says_that_nobody_listens(void **state)
 }
 
 static void
+says_that_there_is_no_such_socket(void **state)
+{
+	struct ends *ends = *state;
+	char *endpoint = mem_printf("ipc://%s/socket", ends->folder);
+
+	connect_to(&ends->client, endpoint, NULL, NULL);
+	assert_true(run_until(ends->loop, client_in_trouble, ends));
+	expect_text(ends->client.troubles, "/socket: there is no such socket");
+	free(endpoint);
+}
+
+static void
 lets_a_known_uid_in_over_ipc(void **state)
 {
 	struct ends *ends = *state;
@@ -562,6 +574,29 @@ client_refused(void *arg)
 	struct ends *ends = arg;
 
 	return ends->client.refusals > 0 && ends->client.gone > 0;
+}
+
+static bool
+server_misses_one(void *arg)
+{
+	struct ends *ends = arg;
+
+	return ends->server.gone == 1;
+}
+
+static void
+notices_soon_that_a_peer_has_closed(void **state)
+{
+	struct ends *ends = *state;
+
+	listen_at(&ends->server, "tcp://127.0.0.1:*");
+	connect_to(&ends->client, channel_endpoint(ends->server.channel), &agent_keys,
+	    server_keys.public_key);
+	assert_true(run_until(ends->loop, greeted, ends));
+	channel_destroy(ends->client.channel);
+	ends->client.channel = NULL;
+	assert_true(run_until(ends->loop, server_misses_one, ends));
+	expect_text(ends->server.whys, "the connection is closed");
 }
 
 static void
@@ -774,6 +809,7 @@ main(void)
 		BETWEEN(refuses_an_unknown_key_in_words_at_both_ends),
 		BETWEEN(says_that_the_server_key_is_wrong_at_both_ends),
 		BETWEEN(says_that_nobody_listens),
+		BETWEEN(says_that_there_is_no_such_socket),
 		BETWEEN(lets_a_known_uid_in_over_ipc),
 		BETWEEN(refuses_another_uid_in_words_at_both_ends),
 		BETWEEN(never_listens_on_tcp_without_keys),
@@ -781,6 +817,7 @@ main(void)
 		BETWEEN(resends_what_a_deaf_end_did_not_acknowledge),
 		BETWEEN(comes_back_after_a_restart_of_the_server),
 		BETWEEN(gives_a_name_to_its_newest_connection),
+		BETWEEN(notices_soon_that_a_peer_has_closed),
 		BETWEEN(tells_a_refused_peer_why),
 		BETWEEN(stops_taking_messages_for_a_peer_that_acknowledges_none),
 		cmocka_unit_test(delivers_a_burst_each_way_once_and_in_order),
