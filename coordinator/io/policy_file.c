@@ -271,6 +271,15 @@ read_file(
 	return rc;
 }
 
+/* The file's own bytes stand in some sentences, which go to terminals and over the wire. */
+static int
+fail(struct err *err)
+{
+	if (err != NULL)
+		wire_text_repair(err->text);
+	return -1;
+}
+
 int
 policy_parse(const char *name, const char *text, const char *const *recipes, size_t nrecipes,
     struct policy_list *ret_list, struct err *err)
@@ -287,14 +296,14 @@ policy_parse(const char *name, const char *text, const char *const *recipes, siz
 		return err_set(
 		    err, "%.80s...: the path is longer than %d bytes", name, SOURCE_SIZE - 1);
 	if (conf_parse_text(name, text, policy_opts, &cfg, err) != 0)
-		return -1;
+		return fail(err);
 	policy_values_init(&defaults);
 	rc = read_file(&r, cfg, &defaults, &list);
 	free(defaults.needs.labels);
 	cfg_free(cfg);
 	if (rc != 0) {
 		policy_list_clear(&list);
-		return -1;
+		return fail(err);
 	}
 	*ret_list = list;
 	return 0;

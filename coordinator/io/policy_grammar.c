@@ -60,7 +60,7 @@ const struct unacted policy_unacted[] = {
 	BOTH("timezone", BY_HAND),
 	BOTH("clean_every", CLEAN),
 	BOTH("caches", CLEAN),
-	BOTH("deadline", "builds are ordered by priority, then by their age"),
+	BOTH("deadline", "builds are ordered by priority, then the older round first"),
 	BOTH("notify", "results are shown by `flyball rounds` and `flyball build`"),
 	{ "jobs", "spin_target", "no sensor reads the spin share" },
 	{ "target", "after", "targets of a round are built in any order" },

@@ -14,8 +14,10 @@
 #include "coordinator/core/codec.h"
 #include "coordinator/core/policy.h"
 
-#define SIZE_EXPECTED "expected a size such as \"16g\": a number and one of b k m g t"
-#define DURATION_EXPECTED "expected a duration such as \"12h\": a number and one of s m h d"
+#define SIZE_EXPECTED \
+	"expected a size such as \"16g\": a number and one of b k m g t, at most 1048576t"
+#define DURATION_EXPECTED \
+	"expected a duration such as \"12h\": a number and one of s m h d, at most 3660d"
 
 bool size_parse(const char *s, int64_t *ret_bytes);
 void size_print(int64_t bytes, struct text *t);

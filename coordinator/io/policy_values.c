@@ -79,9 +79,6 @@ static int
 refuse_not_yet(
     const struct policy_reader *r, const char *key, const char *value, const char *instead)
 {
-	if (value == NULL)
-		return policy_refuse(
-		    r, key, "%s is not acted on yet: %s; remove the line", key, instead);
 	return policy_refuse(r, key, "%s = %s is not acted on yet: %s", key, value, instead);
 }
 
@@ -92,7 +89,9 @@ refuse_unacted(const struct policy_reader *r, cfg_t *section, const char *kind)
 
 	for (u = policy_unacted; u->section != NULL; u++)
 		if (strcmp(u->section, kind) == 0 && cfg_size(section, u->key) > 0)
-			return refuse_not_yet(r, u->key, NULL, u->instead);
+			return policy_refuse(r, u->key, "%s is not acted on yet: %s; remove the %s",
+			    u->key, u->instead,
+			    cfg_getopt(section, u->key)->type == CFGT_SEC ? "section" : "line");
 	return 0;
 }
 
@@ -114,8 +113,9 @@ read_number(const struct policy_reader *r, cfg_t *section, const char *key, int6
 		return 0;
 	if (!number_parse(s, &n) || n < least || n > most)
 		return policy_refuse(r, key,
-		    "%s is \"%s\": expected a whole number from %" PRId64 " to %" PRId64, key, s,
-		    least, most);
+		    "%s is \"%.80s\": expected a whole number from %" PRId64 " to %" PRId64 "%s",
+		    key, s, least, most,
+		    s[0] == '0' && s[1] != '\0' ? ", without a leading zero" : "");
 	*ret = n;
 	return 0;
 }
@@ -140,7 +140,7 @@ read_unit(const struct policy_reader *r, cfg_t *section, const char *key,
 
 	if (s == NULL || parse(s, ret))
 		return 0;
-	return policy_refuse(r, key, "%s is \"%s\": %s", key, s, expected);
+	return policy_refuse(r, key, "%s is \"%.80s\": %s", key, s, expected);
 }
 
 /* ---- sections --------------------------------------------------------------------------- */
@@ -279,8 +279,7 @@ read_mode(const struct policy_reader *r, cfg_t *section)
 	if (strcmp(mode, "update") == 0)
 		return refuse_not_yet(r, "mode", "\"update\"",
 		    "every attempt builds in a fresh workspace; write mode = \"clean\"");
-	return policy_refuse(
-	    r, "mode", "mode is \"%.80s\": expected \"clean\" or \"update\"", mode);
+	return policy_refuse(r, "mode", "mode is \"%.80s\": expected \"clean\"", mode);
 }
 
 static int
