@@ -450,6 +450,7 @@ channel_listen(struct hub *hub, const struct channel_listen_options *options,
 	set_text(c->socket, ZMQ_ZAP_DOMAIN, c->domain);
 	set_int(c->socket, ZMQ_ZAP_ENFORCE_DOMAIN, 1);
 	if (!c->ipc) {
+		assert(options->keys != NULL);
 		c->keys = *options->keys;
 		set_int(c->socket, ZMQ_CURVE_SERVER, 1);
 		set_text(c->socket, ZMQ_CURVE_SECRETKEY, c->keys.secret_key);
@@ -578,6 +579,7 @@ channel_connect(struct hub *hub, const struct channel_connect_options *options,
 	c->retry = loop_timer_add(hub->loop, ATTEMPT_US, 0, on_retry, c);
 	c->jitter_us = options->jitter_us;
 	if (!c->ipc) {
+		assert(options->keys != NULL);
 		c->keys = *options->keys;
 		mem_copy_text(c->server_key, sizeof c->server_key, options->server_key);
 	}

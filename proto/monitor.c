@@ -99,7 +99,9 @@ on_listen_event(struct channel *c, const struct event *e)
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
 		snprintf(c->failure, sizeof c->failure,
-		    "broke the handshake off (%s); does it speak Flyball's protocol?",
+		    "%s, or does not speak Flyball's protocol: it broke the handshake off (%s)",
+		    c->ipc ? "came with a key, which a local peer has not"
+			   : "came without a CURVE key",
 		    zmq_strerror(e->value));
 		break;
 	case ZMQ_EVENT_DISCONNECTED:

@@ -23,8 +23,8 @@
 int wire_encode(const struct message *m, uint8_t **ret_bytes, size_t *ret_nbytes, struct err *err);
 
 /* max_bytes: AGENT_MESSAGE_BYTES or OPERATOR_MESSAGE_BYTES. */
-int wire_decode(const uint8_t *bytes, size_t nbytes, size_t max_bytes, struct message *ret_m,
-    struct err *err);
+int wire_decode(
+    const uint8_t *bytes, size_t nbytes, size_t max_bytes, struct message *ret_m, struct err *err);
 
 /* True for a name that may stand on the wire and in a file name: 1..NAME_SIZE-1 of
  * [A-Za-z0-9._+-], not beginning with '.' or '-'. */

@@ -28,7 +28,9 @@ decode_field(
 		break;
 	default:
 		memcpy(&s, pb, sizeof s);
-		if (!mem_copy_text(our, f->size, s != NULL ? s : ""))
+		if (s == NULL)
+			s = "";
+		if (!mem_copy_text(our, f->size, s))
 			return err_set(err, "%s: %s is %zu bytes long; at most %zu were expected",
 			    shape->name, f->name, strlen(s), f->size - 1);
 	}

@@ -170,7 +170,7 @@ encode_hello(
 static int
 encode_load(const struct load *load, Flyball__Report *pb, struct scratch *scratch, struct err *err)
 {
-	pb->load = scratch_alloc(scratch, LOAD_READINGS * sizeof *pb->load);
+	pb->load = scratch_alloc(scratch, LOAD_READINGS * sizeof(void *));
 	for (unsigned i = 0; i < LOAD_READINGS; i++) {
 		const struct reading *r = &load->readings[i];
 		Flyball__Reading *reading;
@@ -221,7 +221,7 @@ encode_request(
 	if (wire_check_count("request", "arguments", m->nargs, REQUEST_ARGS_MAX, err) != 0)
 		return -1;
 	pb->n_args = m->nargs;
-	pb->args = scratch_alloc(scratch, m->nargs * sizeof *pb->args);
+	pb->args = scratch_alloc(scratch, m->nargs * sizeof(void *));
 	for (size_t i = 0; i < m->nargs; i++) {
 		const struct request_arg *arg = &m->args[i];
 

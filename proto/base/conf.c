@@ -83,7 +83,7 @@ fail:
 int
 conf_parse_file(const char *path, cfg_opt_t *opts, cfg_t **ret_cfg, struct err *err)
 {
-	char *text;
+	char *text = NULL;
 	int rc;
 
 	if (conf_read(path, &text, err) != 0)

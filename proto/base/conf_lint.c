@@ -557,7 +557,8 @@ conf_line(const char *text, const struct conf_step *path, size_t n)
 		} else if (is_sign(&s, '}')) {
 			if (depth-- == found)
 				return 0;
-		} else if (depth == found && take_title(&s, &path[found], token_is(&s, path[found].name))) {
+		} else if (depth == found &&
+			   take_title(&s, &path[found], token_is(&s, path[found].name))) {
 			if (++found == n)
 				return line;
 		}

@@ -778,14 +778,14 @@ loses_nothing_when_a_peer_is_stopped_and_goes_on(void **state)
 	assert_true(child >= 0);
 	if (child == 0)
 		be_agent(to_child[0]);
-	setup((void **)&ends);
-	*state = ends;
+	assert_int_equal(setup(state), 0);
+	ends = *state;
 	listen_at(&ends->server, "tcp://127.0.0.1:*");
 	assert_true(write(to_child[1], channel_endpoint(ends->server.channel),
 			strlen(channel_endpoint(ends->server.channel))) > 0);
 	greeted_by_child = run_until(ends->loop, child_greeted, ends);
 	kill(child, SIGSTOP);
-	ends->server.to_send = 4 * OUTGOING_MAX;
+	ends->server.to_send = UINT64_C(4) * OUTGOING_MAX;
 	stuck = run_until(ends->loop, server_has_sent_some, ends);
 	kill(child, SIGCONT);
 	all = run_until(ends->loop, child_has_all, ends);

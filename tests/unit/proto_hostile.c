@@ -56,8 +56,7 @@ on_message(void *arg, struct peer *peer, struct message *m)
 	(void)peer;
 	if (m->envelope.kind == MESSAGE_ATTEMPT)
 		letter[0] = (char)('a' + m->attempt.status.id.n);
-	if (strlen(s->order) < sizeof s->order - 1)
-		strcat(s->order, letter);
+	strncat(s->order, letter, sizeof s->order - strlen(s->order) - 1);
 }
 
 static void
