@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +36,7 @@ write_text(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "w");
 
-	if (f == NULL)
-		fail_msg("%s: %s", path, strerror(errno));
+	assert_non_null(f);
 	fputs(text, f);
 	assert_int_equal(fclose(f), 0);
 }
@@ -74,7 +72,7 @@ parse_file(const char *path, const char *name, struct policy_list *ret_list, str
 static struct policy_list
 parse_good(const char *text)
 {
-	struct policy_list list;
+	struct policy_list list = { 0 };
 	struct err err = { "" };
 
 	if (policy_parse("x.policy", text, recipes, RECIPES, &list, &err) != 0)
@@ -168,7 +166,7 @@ static void
 is_taken(const char *folder, const char *file)
 {
 	char *path = mem_printf("%s/%s", folder, file), *printed, *again;
-	struct policy_list list, second;
+	struct policy_list list = { 0 }, second;
 	struct err err = { "" };
 
 	if (parse_file(path, file, &list, &err) != 0)
@@ -260,7 +258,7 @@ recipes_are_not_checked_when_none_are_known(void **state)
 static void
 a_text_that_is_too_long_is_refused(void **state)
 {
-	size_t n = 300 * 1024;
+	size_t n = (size_t)300 * 1024;
 	char *text = mem_calloc(n + 1, 1);
 	struct policy_list list = { 0 };
 	struct err err = { "" };
@@ -414,10 +412,13 @@ random_source(char *source)
 		"{", "}", " ", "=", ",", "\xc3\xa9", "\xe2\x82\xac", "x", "/", "\\n", "\\x41",
 		"+=" };
 	int n = (int)(random() % 12);
+	struct text t = { 0 };
 
-	strcpy(source, random() % 2 ? "/" : "r");
+	text_add(&t, random() % 2 ? "/" : "r");
 	while (n-- > 0)
-		strcat(source, odd[(size_t)random() % (sizeof odd / sizeof odd[0])]);
+		text_add(&t, odd[(size_t)random() % (sizeof odd / sizeof odd[0])]);
+	mem_copy_text(source, SOURCE_SIZE, t.text);
+	free(t.text);
 }
 
 static int64_t
