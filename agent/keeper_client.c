@@ -39,8 +39,6 @@ struct keeper_client {
 	char *folder;
 };
 
-extern char **environ;
-
 /* ---- starting ---- */
 
 static int64_t
@@ -210,7 +208,7 @@ static int
 shake_hands(struct keeper_client *client, struct err *err)
 {
 	struct pollfd wait = { .fd = client->fd, .events = POLLIN };
-	char text[WORD_BYTES];
+	char text[WORD_BYTES] = "";
 	ssize_t n = -1;
 	int rc;
 

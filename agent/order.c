@@ -33,26 +33,26 @@ enum field_kind {
 
 struct field {
 	const char *key;
-	enum field_kind kind;
 	size_t offset, size;
+	enum field_kind kind;
 	bool needed;
 };
 
 #define TEXT(type, member, key) \
 	{ \
-		key, FIELD_TEXT, offsetof(type, member), sizeof(((type *)0)->member), false \
+		key, offsetof(type, member), sizeof(((type *)0)->member), FIELD_TEXT, false \
 	}
 #define PATH(type, member, key) \
 	{ \
-		key, FIELD_TEXT, offsetof(type, member), sizeof(((type *)0)->member), true \
+		key, offsetof(type, member), sizeof(((type *)0)->member), FIELD_TEXT, true \
 	}
 #define FIELD(kind, type, member, key) \
 	{ \
-		key, kind, offsetof(type, member), 0, false \
+		key, offsetof(type, member), 0, kind, false \
 	}
 #define NEEDED(kind, type, member, key) \
 	{ \
-		key, kind, offsetof(type, member), 0, true \
+		key, offsetof(type, member), 0, kind, true \
 	}
 
 static const struct field order_fields[] = {

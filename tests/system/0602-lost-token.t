@@ -21,7 +21,7 @@ run_and_kill() {
 	drive -l "0:6" -L "$K/limits-$1" "$K/$1" "$K/$2" > "$K/out-$1" &
 	driver=$!
 	wait_for 10 "test -s $4 && test \$(grep -c b $3) -ge 20" || return 1
-	echo "$("$overlap" now) 6 10" >> "$K/limits-$1"
+	echo "$(now_ns) 6 10" >> "$K/limits-$1"
 	kill -KILL "$(cat "$4")"
 }
 

@@ -31,7 +31,7 @@ cleanup keepers_down
 
 # ids PATTERN FILE: processes of whose /proc/PID/FILE a line has the pattern
 ids() {
-	for found in $(grep -lsa -- "$1" /proc/[0-9]*/"$2"); do
+	grep -lsa -- "$1" /proc/[0-9]*/"$2" | while read -r found; do
 		pid=${found#/proc/}
 		pid=${pid%"/$2"}
 		[ "$pid" = $$ ] || echo "$pid"
@@ -53,6 +53,8 @@ recipe() {
 	{ echo "#!/bin/sh"; echo "K='$K' step='$step' trees='$trees'"; cat; } > "$K/$1"
 	chmod +x "$K/$1"
 }
+
+now_ns() { "$overlap" now; }
 
 drive() { "$workloads/keeper_drive" -k "$keeper" "$@"; }
 

@@ -29,10 +29,10 @@ struct mark {
 
 struct change {
 	int64_t at;
-	int limit;
 	double within_s;
-	int most; /* overlap seen under it */
 	double reached_s; /* when the limit was first seen, or -1 */
+	int limit;
+	int most; /* overlap seen under it */
 	int broken; /* begins against the rule */
 };
 
