@@ -12,7 +12,7 @@
 #define FLYBALL_LIMITS_H
 
 enum {
-	PROTOCOL_VERSION = 1,     /* what we speak */
+	PROTOCOL_VERSION = 1, /* what we speak */
 	PROTOCOL_VERSION_MIN = 1, /* the oldest we still understand */
 
 	AGENT_MESSAGE_BYTES = 256 * 1024,
@@ -21,24 +21,24 @@ enum {
 	LOG_CHUNK_BYTES = 64 * 1024,
 	LOG_WINDOW_CHUNKS = 8, /* chunks under way and not yet acknowledged */
 
-	NAME_SIZE = 64,     /* host, branch, target, recipe, label, phase: [A-Za-z0-9._+-] */
+	NAME_SIZE = 64, /* host, branch, target, recipe, label, phase: [A-Za-z0-9._+-] */
 	REVISION_SIZE = 128,
-	SOURCE_SIZE = 512,  /* a path under a source root */
-	TEXT_SIZE = 512,    /* a sentence: reason, error */
-	UUID_SIZE = 48,     /* boot id, agent-start id */
+	SOURCE_SIZE = 512, /* a path under a source root */
+	TEXT_SIZE = 512, /* a sentence: reason, error */
+	UUID_SIZE = 48, /* boot id, agent-start id */
 
 	LABELS_MAX = 32,
 	RECIPES_MAX = 64,
 	PHASES_MAX = 64,
 	SLOTS_MAX = 64,
-	ATTEMPTS_MAX = 256,       /* in one message: running ones and ended ones not yet taken */
+	ATTEMPTS_MAX = 256, /* in one message: running ones and ended ones not yet taken */
 	TARGETS_MAX = 128,
 	BRANCHES_MAX = 1024,
 	HOSTS_MAX = 16384,
-	LIMIT_PATH_MAX = 64,      /* limit changes kept with an attempt */
-	REQUEST_ARGS_MAX = 160,   /* TARGETS_MAX and some */
-	JOBS_MAX = 480,           /* tokens a pipe holds with room to spare */
-	OUTGOING_MAX = 1024,      /* reliable messages waiting for one peer */
+	LIMIT_PATH_MAX = 64, /* limit changes kept with an attempt */
+	REQUEST_ARGS_MAX = 160, /* TARGETS_MAX and some */
+	JOBS_MAX = 480, /* tokens a pipe holds with room to spare */
+	OUTGOING_MAX = 1024, /* reliable messages waiting for one peer */
 	POLICY_BYTES = 256 * 1024,
 };
 

@@ -23,19 +23,19 @@
 enum message_kind {
 	MESSAGE_NONE,
 	/* either way */
-	MESSAGE_ACK,       /* no body: the envelope's ack is all */
+	MESSAGE_ACK, /* no body: the envelope's ack is all */
 	/* agent to coordinator */
 	MESSAGE_HELLO,
-	MESSAGE_REPORT,    /* soft: may be lost */
-	MESSAGE_ATTEMPT,   /* an attempt began, or ended: sent again until acknowledged */
-	MESSAGE_LOG,       /* soft: log_have asks again from where the coordinator is */
+	MESSAGE_REPORT, /* soft: may be lost */
+	MESSAGE_ATTEMPT, /* an attempt began, or ended: sent again until acknowledged */
+	MESSAGE_LOG, /* soft: log_have asks again from where the coordinator is */
 	/* coordinator to agent */
 	MESSAGE_WELCOME,
-	MESSAGE_REFUSED,   /* with why; the connection is of no use */
+	MESSAGE_REFUSED, /* with why; the connection is of no use */
 	MESSAGE_START,
 	MESSAGE_CANCEL,
 	MESSAGE_LIMIT,
-	MESSAGE_LOG_HAVE,  /* soft */
+	MESSAGE_LOG_HAVE, /* soft */
 	/* operators */
 	MESSAGE_REQUEST,
 	MESSAGE_REPLY,
@@ -48,28 +48,29 @@ struct envelope {
 	uint32_t version;
 	enum message_kind kind;
 	uint64_t epoch; /* coordinator start count; agents refuse less than they have seen */
-	uint64_t seq;   /* 0: not acknowledged; else counts from 1 in this connection */
-	uint64_t ack;   /* all of the other side's up to here are taken care of */
+	uint64_t seq; /* 0: not acknowledged; else counts from 1 in this connection */
+	uint64_t ack; /* all of the other side's up to here are taken care of */
 };
 
 struct message_hello {
 	uint32_t version_min, version_max;
 	struct host_facts host;
-	size_t nattempts;         /* all that it holds, also those that ended and are not yet acknowledged */
+	size_t
+	    nattempts; /* all that it holds, also those that ended and are not yet acknowledged */
 	struct attempt_status *attempts;
 };
 
 struct message_welcome {
-	char host[NAME_SIZE];     /* what the coordinator calls the key */
+	char host[NAME_SIZE]; /* what the coordinator calls the key */
 	int64_t report_busy_us, report_idle_us;
 	int64_t lease_us;
 };
 
 struct message_report {
 	char boot_id[UUID_SIZE], start_id[UUID_SIZE];
-	mono_us at;            /* the agent's clock */
-	int64_t wall_offset_us;/* its wall clock less its monotonic one */
-	int32_t limit;         /* of the host, in force */
+	mono_us at; /* the agent's clock */
+	int64_t wall_offset_us; /* its wall clock less its monotonic one */
+	int32_t limit; /* of the host, in force */
 	struct load load;
 	size_t nattempts;
 	struct attempt_status *attempts;
@@ -84,16 +85,16 @@ struct message_log {
 	attempt_id id;
 	uint64_t fence;
 	int64_t offset;
-	bool last;          /* the log ends behind these bytes */
+	bool last; /* the log ends behind these bytes */
 	size_t nbytes;
 	uint8_t *bytes;
 };
 
 struct message_log_have {
 	attempt_id id;
-	int64_t offset;     /* all before it is stored */
-	bool complete;      /* and that is all */
-	bool unwanted;      /* the coordinator does not know this attempt: drop it */
+	int64_t offset; /* all before it is stored */
+	bool complete; /* and that is all */
+	bool unwanted; /* the coordinator does not know this attempt: drop it */
 };
 
 struct message_start {
@@ -105,10 +106,10 @@ struct message_start {
 	char revision[REVISION_SIZE];
 	char source[SOURCE_SIZE];
 	int32_t jobs_min, jobs_max; /* the branch's bounds on this build's limit */
-	int32_t limit;              /* of the host, from now on */
+	int32_t limit; /* of the host, from now on */
 	int64_t timeout_us, stall_us; /* 0: none */
 	int64_t need_disk_bytes, need_memory_bytes;
-	int64_t expected_steps;     /* by history; 0 unknown */
+	int64_t expected_steps; /* by history; 0 unknown */
 	int64_t expected_us;
 };
 
@@ -119,7 +120,7 @@ struct message_cancel {
 };
 
 struct message_limit {
-	int32_t limit;              /* of the host: steps at once, all its builds together */
+	int32_t limit; /* of the host: steps at once, all its builds together */
 	char reason[TEXT_SIZE];
 };
 
@@ -155,10 +156,10 @@ enum reply_status {
 struct message_reply {
 	uint64_t id;
 	enum reply_status status;
-	char text[TEXT_SIZE];  /* for people, on standard error */
-	char *json;            /* the answer; NULL when there is none */
-	int64_t offset;        /* log: where bytes begin */
-	bool last;             /* log: nothing will follow */
+	char text[TEXT_SIZE]; /* for people, on standard error */
+	char *json; /* the answer; NULL when there is none */
+	int64_t offset; /* log: where bytes begin */
+	bool last; /* log: nothing will follow */
 	size_t nbytes;
 	uint8_t *bytes;
 };

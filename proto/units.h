@@ -76,13 +76,13 @@ attempt_state_name(enum attempt_state state)
 enum outcome {
 	OUTCOME_NONE,
 	OUTCOME_OK,
-	OUTCOME_FAILED,   /* the recipe exited with another code than 0 */
-	OUTCOME_SIGNAL,   /* the recipe died by a signal */
+	OUTCOME_FAILED, /* the recipe exited with another code than 0 */
+	OUTCOME_SIGNAL, /* the recipe died by a signal */
 	OUTCOME_TIMEOUT,
-	OUTCOME_STALL,    /* no output and no step ended for too long */
+	OUTCOME_STALL, /* no output and no step ended for too long */
 	OUTCOME_CANCELLED,
-	OUTCOME_REFUSED,  /* the agent could not start it: recipe missing, no space, ... */
-	OUTCOME_LOST      /* its keeper is gone, or its host did not come back */
+	OUTCOME_REFUSED, /* the agent could not start it: recipe missing, no space, ... */
+	OUTCOME_LOST /* its keeper is gone, or its host did not come back */
 };
 
 static inline const char *
@@ -100,9 +100,9 @@ enum mark_source { MARK_RECIPE, MARK_LOG };
 struct phase_mark {
 	char name[NAME_SIZE];
 	enum mark_source source;
-	int64_t at_us;      /* since the attempt began */
+	int64_t at_us; /* since the attempt began */
 	int64_t log_offset; /* where in the log */
-	int64_t steps;      /* steps begun before it */
+	int64_t steps; /* steps begun before it */
 };
 
 /* An attempt as its agent sees it now. */
@@ -110,23 +110,23 @@ struct attempt_status {
 	attempt_id id;
 	uint64_t fence;
 	enum attempt_state state;
-	int32_t limit;       /* steps allowed now */
-	int32_t running;     /* steps running now: tokens held and the free one */
-	bool limited;        /* tokens.md "Limited" */
-	bool serial;         /* a make said that it lost the jobserver */
-	bool ungoverned;     /* a make runs its own -jN */
+	int32_t limit; /* steps allowed now */
+	int32_t running; /* steps running now: tokens held and the free one */
+	bool limited; /* tokens.md "Limited" */
+	bool serial; /* a make said that it lost the jobserver */
+	bool ungoverned; /* a make runs its own -jN */
 	char phase[NAME_SIZE];
-	int64_t steps;       /* seen in the log so far */
-	int32_t percent;     /* by the history of this branch and target; -1 unknown */
+	int64_t steps; /* seen in the log so far */
+	int32_t percent; /* by the history of this branch and target; -1 unknown */
 	int64_t granted, returned, drained, lost, unclaimed;
 	int64_t elapsed_us;
-	int64_t log_bytes;   /* what the log has by now */
+	int64_t log_bytes; /* what the log has by now */
 };
 
 /* What an attempt came to. */
 struct attempt_result {
 	enum outcome outcome;
-	int32_t exit_code;   /* of the recipe; 128 + signal for a signal */
+	int32_t exit_code; /* of the recipe; 128 + signal for a signal */
 	char reason[TEXT_SIZE];
 	int64_t real_us, user_us, sys_us;
 	int64_t max_resident_bytes, minor_faults, major_faults, blocks_in, blocks_out;
@@ -138,13 +138,13 @@ struct attempt_result {
 
 struct host_facts {
 	char agent_version[NAME_SIZE];
-	char boot_id[UUID_SIZE];  /* hosts with the same one share a machine */
+	char boot_id[UUID_SIZE]; /* hosts with the same one share a machine */
 	char start_id[UUID_SIZE]; /* new with each start of the agent */
 	char os[NAME_SIZE], release[NAME_SIZE], arch[NAME_SIZE];
 	char cpu[TEXT_SIZE];
 	int32_t threads;
 	int64_t memory_bytes;
-	int32_t slots;            /* builds it takes at once */
+	int32_t slots; /* builds it takes at once */
 	size_t nlabels;
 	char (*labels)[NAME_SIZE];
 	size_t nrecipes;
@@ -159,21 +159,21 @@ struct reading {
 };
 
 enum load_reading {
-	LOAD_USER,       /* shares of all CPUs */
+	LOAD_USER, /* shares of all CPUs */
 	LOAD_SYS,
 	LOAD_IDLE,
 	LOAD_IOWAIT,
 	LOAD_STEAL,
-	LOAD_1,          /* load averages */
+	LOAD_1, /* load averages */
 	LOAD_5,
 	LOAD_15,
-	LOAD_RUNNING,    /* tasks */
+	LOAD_RUNNING, /* tasks */
 	LOAD_BLOCKED,
-	LOAD_MEMORY_FREE,/* bytes available without swapping */
-	LOAD_SWAP_IN,    /* bytes a second */
+	LOAD_MEMORY_FREE, /* bytes available without swapping */
+	LOAD_SWAP_IN, /* bytes a second */
 	LOAD_SWAP_OUT,
-	LOAD_DISK_FREE,  /* bytes in the work folder */
-	LOAD_SPIN,       /* spin share: no source yet, always missing */
+	LOAD_DISK_FREE, /* bytes in the work folder */
+	LOAD_SPIN, /* spin share: no source yet, always missing */
 	LOAD_READINGS
 };
 

@@ -28,9 +28,9 @@ enum { LOOP_READ = 1, LOOP_WRITE = 2 };
 
 struct loop *loop_create(void);
 void loop_destroy(struct loop *loop);
-void loop_run(struct loop *loop);  /* until loop_stop */
+void loop_run(struct loop *loop); /* until loop_stop */
 void loop_stop(struct loop *loop);
-mono_us loop_now(void);            /* CLOCK_MONOTONIC, read anew */
+mono_us loop_now(void); /* CLOCK_MONOTONIC, read anew */
 wall_us loop_wall(void);
 
 struct loop_watch *loop_fd_add(struct loop *loop, int fd, int events, loop_f f, void *arg);

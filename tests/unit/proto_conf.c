@@ -182,7 +182,8 @@ finds_the_line_of_what_was_parsed(void **state)
 		fail_msg("%s", err.text);
 	for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		if (conf_line(text, cases[i].path, cases[i].n) != cases[i].line)
-			fail_msg("case %zu: line %d", i, conf_line(text, cases[i].path, cases[i].n));
+			fail_msg(
+			    "case %zu: line %d", i, conf_line(text, cases[i].path, cases[i].n));
 }
 
 static void
