@@ -1,10 +1,5 @@
 /* Sockets are made here, messages come in here, and time passes here.
  *
- * The connecting end makes a new socket for each attempt and lets libzmq try only
- * once: what was queued for the old connection then cannot slip into the new one in
- * front of its HELLO, the waiting times are ours, and a failed handshake is neither
- * repeated at once nor given up for ever.
- *
  * Invariants:
  * - A peer is freed only by peer_drop, and that is called only from the loop's own
  *   callbacks, never while a user's call holds the peer.
@@ -15,7 +10,6 @@
  */
 #include <assert.h>
 #include <errno.h>
-#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +21,8 @@
 #include "proto/channel_internal.h"
 #include "proto/wire.h"
 
-enum { LISTEN_QUEUE = 64, CONNECT_QUEUE = 256, BACKLOG = 4096, RETRY_EXPONENT_MAX = 6 };
+enum { LISTEN_QUEUE = 64, BACKLOG = 4096 };
 
-#define RETRY_FIRST_US (SECOND_US / 2)
-#define RETRY_MOST_US (30 * SECOND_US)
-#define ATTEMPT_US (15 * SECOND_US)
 #define TROUBLE_SAME_US (60 * SECOND_US)
 #define TROUBLE_ANY_US (10 * SECOND_US)
 #define TICK_LATE_US (5 * SECOND_US)
@@ -199,8 +190,8 @@ take_bytes(struct channel *c, const uint8_t *id, size_t id_size, zmq_msg_t *payl
 }
 
 /* Takes all frames of one message; of more than were agreed, none. */
-static void
-on_readable(void *arg)
+void
+channel_readable(void *arg)
 {
 	struct channel *c = arg;
 	uint8_t id[ROUTING_ID_MAX];
@@ -290,8 +281,8 @@ on_tick(void *arg)
 
 /* ---- sockets ----------------------------------------------------------------------------- */
 
-static void
-set_int(void *socket, int option, int value)
+void
+channel_set_int(void *socket, int option, int value)
 {
 	int rc = zmq_setsockopt(socket, option, &value, sizeof value);
 
@@ -299,8 +290,8 @@ set_int(void *socket, int option, int value)
 	(void)rc;
 }
 
-static void
-set_text(void *socket, int option, const char *text)
+void
+channel_set_text(void *socket, int option, const char *text)
 {
 	int rc = zmq_setsockopt(socket, option, text, strlen(text));
 
@@ -309,8 +300,8 @@ set_text(void *socket, int option, const char *text)
 }
 
 /* docs/decisions/0002-zeromq-settings.md says why. */
-static void *
-make_socket(struct channel *c, int type, int queue)
+void *
+channel_make_socket(struct channel *c, int type, int queue)
 {
 	void *socket = zmq_socket(c->hub->context, type);
 	int64_t max_bytes = (int64_t)c->max_bytes;
@@ -318,22 +309,22 @@ make_socket(struct channel *c, int type, int queue)
 
 	if (socket == NULL)
 		return NULL;
-	set_int(socket, ZMQ_LINGER, 0);
-	set_int(socket, ZMQ_SNDHWM, queue);
-	set_int(socket, ZMQ_RCVHWM, queue);
-	set_int(socket, ZMQ_IPV6, 1);
-	set_int(socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
-	set_int(socket, ZMQ_HEARTBEAT_IVL, HEARTBEAT_MS);
-	set_int(socket, ZMQ_HEARTBEAT_TIMEOUT, HEARTBEAT_TIMEOUT_MS);
-	set_int(socket, ZMQ_HEARTBEAT_TTL, HEARTBEAT_TIMEOUT_MS);
+	channel_set_int(socket, ZMQ_LINGER, 0);
+	channel_set_int(socket, ZMQ_SNDHWM, queue);
+	channel_set_int(socket, ZMQ_RCVHWM, queue);
+	channel_set_int(socket, ZMQ_IPV6, 1);
+	channel_set_int(socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
+	channel_set_int(socket, ZMQ_HEARTBEAT_IVL, HEARTBEAT_MS);
+	channel_set_int(socket, ZMQ_HEARTBEAT_TIMEOUT, HEARTBEAT_TIMEOUT_MS);
+	channel_set_int(socket, ZMQ_HEARTBEAT_TTL, HEARTBEAT_TIMEOUT_MS);
 	rc = zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max_bytes, sizeof max_bytes);
 	assert(rc == 0);
 	(void)rc;
 	return socket;
 }
 
-static void
-close_socket(struct channel *c)
+void
+channel_close_socket(struct channel *c)
 {
 	loop_remove(c->socket_watch);
 	c->socket_watch = NULL;
@@ -345,8 +336,8 @@ close_socket(struct channel *c)
 	monitor_stop(c);
 }
 
-static struct channel *
-create(struct hub *hub, const char *endpoint, size_t max_bytes,
+struct channel *
+channel_create(struct hub *hub, const char *endpoint, size_t max_bytes,
     const struct channel_callbacks *callbacks)
 {
 	struct channel *c = mem_calloc(1, sizeof *c);
@@ -378,7 +369,7 @@ channel_destroy(struct channel *channel)
 		channel->peers->silent = true;
 		peer_drop(channel->peers, "");
 	}
-	close_socket(channel);
+	channel_close_socket(channel);
 	loop_remove(channel->tick);
 	loop_remove(channel->kick);
 	loop_remove(channel->retry);
@@ -388,8 +379,8 @@ channel_destroy(struct channel *channel)
 	free(channel);
 }
 
-static int
-check_endpoint(const char *endpoint, bool keys, struct err *err)
+int
+channel_check_endpoint(const char *endpoint, bool keys, struct err *err)
 {
 	bool tcp = strncmp(endpoint, "tcp://", 6) == 0;
 
@@ -435,159 +426,34 @@ channel_listen(struct hub *hub, const struct channel_listen_options *options,
 {
 	struct channel *c;
 
-	if (check_endpoint(options->endpoint, options->keys != NULL, err) != 0)
+	if (channel_check_endpoint(options->endpoint, options->keys != NULL, err) != 0)
 		return NULL;
-	c = create(hub, options->endpoint, options->max_bytes, callbacks);
+	c = channel_create(hub, options->endpoint, options->max_bytes, callbacks);
 	c->listening = true;
 	c->domain = mem_strdup(options->domain);
-	c->socket = make_socket(c, ZMQ_ROUTER, LISTEN_QUEUE);
+	c->socket = channel_make_socket(c, ZMQ_ROUTER, LISTEN_QUEUE);
 	if (c->socket == NULL) {
 		err_set(err, "%s: cannot make a socket: %s", c->endpoint, zmq_strerror(errno));
 		goto fail;
 	}
-	set_int(c->socket, ZMQ_ROUTER_MANDATORY, 1);
-	set_int(c->socket, ZMQ_BACKLOG, BACKLOG);
-	set_text(c->socket, ZMQ_ZAP_DOMAIN, c->domain);
-	set_int(c->socket, ZMQ_ZAP_ENFORCE_DOMAIN, 1);
+	channel_set_int(c->socket, ZMQ_ROUTER_MANDATORY, 1);
+	channel_set_int(c->socket, ZMQ_BACKLOG, BACKLOG);
+	channel_set_text(c->socket, ZMQ_ZAP_DOMAIN, c->domain);
+	channel_set_int(c->socket, ZMQ_ZAP_ENFORCE_DOMAIN, 1);
 	if (!c->ipc) {
 		assert(options->keys != NULL);
 		c->keys = *options->keys;
-		set_int(c->socket, ZMQ_CURVE_SERVER, 1);
-		set_text(c->socket, ZMQ_CURVE_SECRETKEY, c->keys.secret_key);
+		channel_set_int(c->socket, ZMQ_CURVE_SERVER, 1);
+		channel_set_text(c->socket, ZMQ_CURVE_SECRETKEY, c->keys.secret_key);
 	}
 	if (monitor_start(c, err) != 0 || bind_socket(c, err) != 0)
 		goto fail;
 	learn_endpoint(c);
-	c->socket_watch = loop_socket_add(hub->loop, c->socket, on_readable, c);
+	c->socket_watch = loop_socket_add(hub->loop, c->socket, channel_readable, c);
 	return c;
 fail:
 	channel_destroy(c);
 	return NULL;
-}
-
-/* ---- the connecting end ------------------------------------------------------------------ */
-
-static int
-open_connection(struct channel *c, struct err *err)
-{
-	c->socket = make_socket(c, ZMQ_DEALER, CONNECT_QUEUE);
-	if (c->socket == NULL)
-		return err_set(
-		    err, "%s: cannot make a socket: %s", c->endpoint, zmq_strerror(errno));
-	set_int(c->socket, ZMQ_IMMEDIATE, 1);
-	set_int(c->socket, ZMQ_RECONNECT_IVL, -1);
-	if (!c->ipc) {
-		set_text(c->socket, ZMQ_CURVE_SERVERKEY, c->server_key);
-		set_text(c->socket, ZMQ_CURVE_PUBLICKEY, c->keys.public_key);
-		set_text(c->socket, ZMQ_CURVE_SECRETKEY, c->keys.secret_key);
-	}
-	if (monitor_start(c, err) != 0)
-		return -1;
-	if (zmq_connect(c->socket, c->endpoint) != 0)
-		return err_set(
-		    err, "%s: cannot connect there: %s", c->endpoint, zmq_strerror(errno));
-	c->socket_watch = loop_socket_add(c->hub->loop, c->socket, on_readable, c);
-	loop_timer_reset(c->retry, ATTEMPT_US, 0);
-	return 0;
-}
-
-static int64_t
-random_up_to(int64_t most_us)
-{
-	uint32_t most_ms = (uint32_t)(most_us / 1000);
-
-	return most_ms > 0 ? (int64_t)randombytes_uniform(most_ms) * 1000 : 0;
-}
-
-/* A lost connection was lost by all: the jitter keeps them from coming back at once. After
- * failed attempts they are spread already. */
-static int64_t
-retry_delay(struct channel *c, bool was_up)
-{
-	unsigned exponent = c->failures < RETRY_EXPONENT_MAX ? c->failures : RETRY_EXPONENT_MAX;
-	int64_t delay = RETRY_FIRST_US << exponent;
-
-	if (delay > RETRY_MOST_US)
-		delay = RETRY_MOST_US;
-	if (was_up && c->failures == 0)
-		return delay + random_up_to(c->jitter_us);
-	return delay + random_up_to(delay < c->jitter_us ? delay : c->jitter_us);
-}
-
-void
-channel_up(struct channel *c)
-{
-	struct peer *peer;
-
-	c->up = true;
-	loop_timer_reset(c->retry, INT64_C(3650) * 24 * HOUR_US, 0);
-	peer = peer_create(c, NULL, 0, "coordinator", c->endpoint);
-	if (c->callbacks.connected != NULL)
-		c->callbacks.connected(c->callbacks.arg, peer);
-}
-
-void
-channel_down(struct channel *c, const char *why)
-{
-	bool was_up = c->up;
-	int64_t delay;
-
-	c->up = false;
-	close_socket(c);
-	delay = retry_delay(c, was_up);
-	c->failures++;
-	loop_timer_reset(c->retry, delay, 0);
-	channel_trouble(c, "%s; retrying", why);
-	if (c->peers != NULL)
-		peer_drop(c->peers, why);
-}
-
-/* The time for an attempt is over, or the time before the next one. */
-static void
-on_retry(void *arg)
-{
-	struct channel *c = arg;
-	char why[WHY_SIZE];
-	struct err err;
-
-	if (c->up)
-		return;
-	if (c->socket != NULL) {
-		snprintf(why, sizeof why, "%s does not answer", c->endpoint);
-		channel_down(c, why);
-		return;
-	}
-	if (open_connection(c, &err) != 0)
-		channel_down(c, err.text);
-}
-
-struct channel *
-channel_connect(struct hub *hub, const struct channel_connect_options *options,
-    const struct channel_callbacks *callbacks, struct err *err)
-{
-	bool keys = options->keys != NULL && options->server_key != NULL;
-	struct channel *c;
-
-	if (check_endpoint(options->endpoint, keys, err) != 0)
-		return NULL;
-	if (keys && !key_text_ok(options->server_key)) {
-		err_set(err, "%s: the server key is damaged: 40 characters of Z85 were expected",
-		    options->endpoint);
-		return NULL;
-	}
-	c = create(hub, options->endpoint, options->max_bytes, callbacks);
-	c->retry = loop_timer_add(hub->loop, ATTEMPT_US, 0, on_retry, c);
-	c->jitter_us = options->jitter_us;
-	if (!c->ipc) {
-		assert(options->keys != NULL);
-		c->keys = *options->keys;
-		mem_copy_text(c->server_key, sizeof c->server_key, options->server_key);
-	}
-	if (open_connection(c, err) != 0) {
-		channel_destroy(c);
-		return NULL;
-	}
-	return c;
 }
 
 /* ---- what users call --------------------------------------------------------------------- */

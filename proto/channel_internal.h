@@ -121,7 +121,19 @@ void channel_trouble(struct channel *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Wakes the channel after delay_us to do what could not be done at once. */
 void channel_kick(struct channel *c, int64_t delay_us);
-/* Connecting end, by its monitor. */
+int channel_check_endpoint(const char *endpoint, bool keys, struct err *err);
+/* In the hub's list, without a socket. */
+struct channel *channel_create(struct hub *hub, const char *endpoint, size_t max_bytes,
+    const struct channel_callbacks *callbacks);
+/* With what all sockets have set; queue: messages to and from one peer. NULL: errno. */
+void *channel_make_socket(struct channel *c, int type, int queue);
+void channel_set_int(void *socket, int option, int value);
+void channel_set_text(void *socket, int option, const char *text);
+void channel_close_socket(struct channel *c);
+/* A message is there: loop_f for a channel. */
+void channel_readable(void *arg);
+
+/* connect.c: the connecting end, by its monitor. */
 void channel_up(struct channel *c);
 void channel_down(struct channel *c, const char *why);
 
