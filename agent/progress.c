@@ -13,6 +13,9 @@
 #include "agent/progress_rules.h"
 #include "proto/base/mem.h"
 
+/* A Bloom filter: of 40,000 different lines less than one in a hundred is taken for another. */
+enum { SEEN_BITS = 1 << 19 };
+
 struct progress {
 	const struct progress_rules *rules; /* NULL: none, but make's warnings are seen */
 	int64_t expected_steps;
@@ -23,6 +26,7 @@ struct progress {
 	char phase[NAME_SIZE];
 	size_t nmarks, nrecalled;
 	struct phase_mark marks[PHASES_MAX], recalled[PHASES_MAX];
+	uint8_t seen[SEEN_BITS / 8]; /* lines that counted by a rule of RULE_ONCE */
 	size_t nline;
 	char line[PROGRESS_LINE_BYTES + 1];
 };
@@ -189,6 +193,34 @@ apply(struct progress *progress, const struct rule *rule, size_t length, int64_t
 		    (size_t)(groups[1].rm_eo - groups[1].rm_so), MARK_LOG, at_us);
 }
 
+/* True the first time that this line comes. FNV-1a; its halves are the filter's two hashes. */
+static bool
+see_first(struct progress *progress, const char *line, size_t length)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	bool first = false;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)line[i]) * UINT64_C(0x100000001b3);
+	for (int half = 0; half < 2; half++, hash >>= 32) {
+		uint32_t bit = (uint32_t)hash % SEEN_BITS;
+
+		first = first || !(progress->seen[bit / 8] >> bit % 8 & 1);
+		progress->seen[bit / 8] |= (uint8_t)(1 << bit % 8);
+	}
+	return first;
+}
+
+static bool
+is_step(struct progress *progress, const struct rule *rule, size_t length)
+{
+	regmatch_t groups[GROUPS];
+
+	if (!rule_match(rule, progress->line, length, groups))
+		return false;
+	return rule->kind == RULE_STEP || see_first(progress, progress->line, length);
+}
+
 /* A line is one step, however many step rules match. */
 static void
 end_line(struct progress *progress, int64_t at_us)
@@ -203,12 +235,11 @@ end_line(struct progress *progress, int64_t at_us)
 	see_warnings(progress, progress->line, length);
 	for (size_t i = 0; rules != NULL && i < rules->n; i++) {
 		const struct rule *rule = &rules->rules[i];
-		regmatch_t groups[GROUPS];
 
-		if (rule->kind != RULE_STEP)
+		if (rule->kind == RULE_PHASE || rule->kind == RULE_PERCENT)
 			apply(progress, rule, length, at_us);
 		else if (!stepped)
-			stepped = rule_match(rule, progress->line, length, groups);
+			stepped = is_step(progress, rule, length);
 	}
 	progress->steps += stepped;
 	progress->nline = 0;

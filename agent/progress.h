@@ -5,6 +5,7 @@
  *           # comment            pool fifo|pipes
  *           phase REGEX          group 1 is the phase's name
  *           step REGEX           a line that matches is a step begun
+ *           once REGEX           the same, but a line that comes again is none
  *           percent REGEX        group 1 of group 2; without a group 2 it is the per cent
  *         REGEX is a POSIX extended one, the rest of the line.
  * Units:  at_us since the attempt began; offsets are bytes of the log.

@@ -175,7 +175,7 @@ add_rule(struct progress_rules *rules, enum rule_kind kind, const char *text, st
 	rule->kind = kind;
 	rule_literal(text, rule->literal, &rule->at_start);
 	rule->literal_length = strlen(rule->literal);
-	if (kind != RULE_STEP && rule->regex.re_nsub < 1)
+	if ((kind == RULE_PHASE || kind == RULE_PERCENT) && rule->regex.re_nsub < 1)
 		return err_set(err, "\"%.100s\" needs a group in parentheses: the %s", text,
 		    kind == RULE_PHASE ? "phase's name" : "steps done");
 	return 0;
@@ -199,7 +199,7 @@ set_pool(struct progress_rules *rules, const char *word, struct err *err)
 static int
 take_line(struct progress_rules *rules, char *line, struct err *err)
 {
-	static const char *const words[] = { "phase", "step", "percent" };
+	static const char *const words[] = { "phase", "step", "once", "percent" };
 	char *rest;
 
 	line += strspn(line, " \t");
@@ -212,16 +212,16 @@ take_line(struct progress_rules *rules, char *line, struct err *err)
 	if (*rest == '\0')
 		return err_set(err,
 		    "\"%.60s\" has nothing behind it; \"phase REGEX\", \"step REGEX\", "
-		    "\"percent REGEX\" or \"pool KIND\" was expected",
+		    "\"once REGEX\", \"percent REGEX\" or \"pool KIND\" was expected",
 		    line);
 	if (strcmp(line, "pool") == 0)
 		return set_pool(rules, rest, err);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		if (strcmp(line, words[i]) == 0)
 			return add_rule(rules, (enum rule_kind)i, rest, err);
 	}
 	return err_set(
-	    err, "\"%.60s\" is not known; phase, step, percent or pool was expected", line);
+	    err, "\"%.60s\" is not known; phase, step, once, percent or pool was expected", line);
 }
 
 struct progress_rules *

@@ -16,7 +16,7 @@
 
 #include "agent/progress.h"
 
-enum rule_kind { RULE_PHASE, RULE_STEP, RULE_PERCENT };
+enum rule_kind { RULE_PHASE, RULE_STEP, RULE_ONCE, RULE_PERCENT };
 
 enum { LITERAL_SIZE = 64, GROUPS = 3 };
 

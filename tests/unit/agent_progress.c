@@ -71,7 +71,7 @@ test_a_faulty_line_is_named(void **state)
 		const char *what, *text, *expect;
 	} cases[] = {
 		{ "a word that is not known", "# c\n\nfase x\n",
-		    "t.progress:3: \"fase\" is not known; phase, step, percent or pool was "
+		    "t.progress:3: \"fase\" is not known; phase, step, once, percent or pool was "
 		    "expected" },
 		{ "a broken expression", "step ^(CC\n", "t.progress:1: \"^(CC\" is no extended" },
 		{ "a phase without a name", "step x\nphase ^===>\n",
@@ -228,6 +228,25 @@ test_a_line_is_one_step_however_many_rules_match(void **state)
 	(void)state;
 	feed(progress, "CC obj/a.o\nobj\nneither\n");
 	assert_int_equal(status_of(progress).steps, 2);
+	progress_destroy(progress);
+	progress_rules_destroy(rules);
+}
+
+static void
+test_a_line_that_comes_again_counts_once_by_such_a_rule(void **state)
+{
+	struct progress_rules *rules = rules_of("once ^--- .* ---$\nstep ^CC\n");
+	struct progress *progress = progress_create(rules, 0);
+	char line[32];
+
+	(void)state;
+	feed(progress, "--- a ---\nCC\n--- b ---\nCC\n--- a ---\nx\n");
+	assert_int_equal(status_of(progress).steps, 4);
+	for (int i = 0; i < 20000; i++) {
+		snprintf(line, sizeof line, "--- lib%d.o ---\n", i % 10000);
+		feed(progress, line);
+	}
+	assert_in_range(status_of(progress).steps, 9950, 10004);
 	progress_destroy(progress);
 	progress_rules_destroy(rules);
 }
@@ -522,7 +541,7 @@ test_the_shipped_rules_read_real_logs(void **state)
 		    8, "lib" },
 		{ "bmake",
 		    "===> lib/libc (all)\n--- malloc.o ---\ncc -O -c malloc.c\n--- libc.a ---\n"
-		    "ar cq libc.a malloc.o\n",
+		    "ar cq libc.a malloc.o\n--- malloc.o ---\n",
 		    2, "lib-libc" },
 		{ "linux-kernel",
 		    "make[1]: Entering directory '/w/obj'\n  GEN     Makefile\n  HOSTCC  "
@@ -567,6 +586,7 @@ main(void)
 		cmocka_unit_test(test_the_prefilter_changes_no_answer),
 		cmocka_unit_test(test_phases_carry_their_place),
 		cmocka_unit_test(test_a_line_is_one_step_however_many_rules_match),
+		cmocka_unit_test(test_a_line_that_comes_again_counts_once_by_such_a_rule),
 		cmocka_unit_test(test_a_phase_name_fits_the_wire),
 		cmocka_unit_test(test_marks_have_a_bound_and_the_phase_goes_on),
 		cmocka_unit_test(test_the_recipe_marks_phases_itself),
