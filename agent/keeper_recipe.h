@@ -6,7 +6,7 @@
  * Units:  none.
  * Errors: sentences fit for a result's reason.
  * Memory: the caller owns the descriptors.
- * Source: docs/man/flyball-recipe.7.
+ * Source: docs/tokens.md "For users".
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
