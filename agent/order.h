@@ -23,20 +23,20 @@
 
 enum pool_kind {
 	POOL_PIPES, /* two pipes: GNU make, BSD make */
-	POOL_FIFO   /* one named pipe: ninja 1.13 and later; shrinks slowly */
+	POOL_FIFO /* one named pipe: ninja 1.13 and later; shrinks slowly */
 };
 
 /* All that a keeper needs to know; start is as the coordinator sent it. */
 struct order {
 	struct message_start start;
-	char program[SOURCE_SIZE];  /* the recipe's executable; run as "program build" */
-	char source[SOURCE_SIZE];   /* absolute: the root and start.source */
-	char work[SOURCE_SIZE];     /* this attempt's own workspace; made and removed by the keeper */
-	char out[SOURCE_SIZE];      /* FLYBALL_OUT */
-	char tag[UUID_SIZE];        /* in the environment of every process: FLYBALL_TAG */
+	char program[SOURCE_SIZE]; /* the recipe's executable; run as "program build" */
+	char source[SOURCE_SIZE]; /* absolute: the root and start.source */
+	char work[SOURCE_SIZE]; /* this attempt's own workspace; made and removed by the keeper */
+	char out[SOURCE_SIZE]; /* FLYBALL_OUT */
+	char tag[UUID_SIZE]; /* in the environment of every process: FLYBALL_TAG */
 	enum pool_kind pool;
-	int32_t limit;              /* of this build at the start */
-	int32_t ceiling;            /* the per-make cap handed to BSD make */
+	int32_t limit; /* of this build at the start */
+	int32_t ceiling; /* the per-make cap handed to BSD make */
 	int64_t log_cap_bytes;
 };
 

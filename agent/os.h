@@ -27,9 +27,9 @@ int os_become_reaper(struct err *err);
 
 struct os_process {
 	pid_t pid, parent;
-	pid_t session;  /* 0: unknown */
+	pid_t session; /* 0: unknown */
 	bool zombie;
-	char name[32];  /* the executable's own name, cut at 15 characters on Linux */
+	char name[32]; /* the executable's own name, cut at 15 characters on Linux */
 };
 
 /* All processes below root (without it), as the kernel lists them, in no order; one that ends or is
@@ -38,7 +38,8 @@ int os_tree_list(pid_t root, struct os_process **ret_list, size_t *ret_count, st
 
 /* All processes with this entry ("NAME=value") in their initial environment. The way to find
  * the tree of a keeper that was killed. -1 where the system does not tell. */
-int os_tagged_list(const char *entry, struct os_process **ret_list, size_t *ret_count, struct err *err);
+int os_tagged_list(
+    const char *entry, struct os_process **ret_list, size_t *ret_count, struct err *err);
 
 /* SIGKILL to the tagged or listed, again and again until none is left or patience_us have passed; 0 when
  * none is left. */
