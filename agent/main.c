@@ -189,18 +189,19 @@ main(int argc, char **argv)
 	struct agent agent = { 0 };
 	struct err err;
 	char *beside = own_folder(argv[0]);
-	int rc;
+	int rc, faults = 0;
 
 	log_open("flyball-agent", options.debug ? LOG_DEBUG : LOG_NOTICE);
 	signal(SIGPIPE, SIG_IGN);
 	rc = config_load(options.config, beside, &agent.config, &err);
 	free(beside);
 	if (rc == 0)
-		recipe_list_load(&agent.config.recipes, &agent.recipes);
+		faults = recipe_list_load(&agent.config.recipes, &agent.recipes);
 	if (rc == 0 && options.check) {
-		printf("%s: ok\n", options.config);
+		if (faults == 0)
+			printf("%s: ok\n", options.config);
 		tear_down(&agent);
-		return 0;
+		return faults == 0 ? 0 : 1;
 	}
 	if (rc == 0)
 		rc = set_up(&agent, &err);

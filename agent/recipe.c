@@ -60,13 +60,12 @@ is_progress_file(const char *name)
 	return n > 9 && strcmp(name + n - 9, ".progress") == 0;
 }
 
-static void
+/* False, when it has been said why it is not offered. */
+static bool
 add(struct recipe_list *list, const char *folder, const char *name)
 {
 	struct recipe recipe = { 0 };
 
-	if (is_progress_file(name) || !wire_name_ok(name) || recipe_find(list, name) != NULL)
-		return;
 	recipe.program = mem_printf("%s/%s", folder, name);
 	if (!is_program(recipe.program)) {
 		log_warning("%s is not executable; the recipe is not offered", recipe.program);
@@ -77,35 +76,43 @@ add(struct recipe_list *list, const char *folder, const char *name)
 		mem_copy_text(recipe.name, sizeof recipe.name, name);
 		list->list = mem_room(list->list, list->n, &list->capacity, sizeof recipe);
 		list->list[list->n++] = recipe;
-		return;
+		return true;
 	}
 	free(recipe.program);
+	return false;
 }
 
-static void
+static int
 load_folder(struct recipe_list *list, const char *path)
 {
 	struct dirent **names;
-	int n = scandir(path, &names, NULL, alphasort);
+	int n = scandir(path, &names, NULL, alphasort), faults = 0;
 
 	if (n < 0) {
 		log_warning("the recipe folder %s cannot be read: %s", path, strerror(errno));
-		return;
+		return 1;
 	}
 	for (int i = 0; i < n; i++) {
-		if (names[i]->d_name[0] != '.')
-			add(list, path, names[i]->d_name);
+		const char *name = names[i]->d_name;
+
+		if (wire_name_ok(name) && !is_progress_file(name) &&
+		    recipe_find(list, name) == NULL)
+			faults += !add(list, path, name);
 		free(names[i]);
 	}
 	free(names);
+	return faults;
 }
 
-void
+int
 recipe_list_load(const struct config_list *folders, struct recipe_list *ret_list)
 {
+	int faults = 0;
+
 	*ret_list = (struct recipe_list){ 0 };
 	for (size_t i = 0; i < folders->n; i++)
-		load_folder(ret_list, folders->list[i]);
+		faults += load_folder(ret_list, folders->list[i]);
+	return faults;
 }
 
 void

@@ -26,7 +26,8 @@ struct recipe_list {
 	struct recipe *list;
 };
 
-void recipe_list_load(const struct config_list *folders, struct recipe_list *ret_list);
+/* How many were left out, or folders not read. */
+int recipe_list_load(const struct config_list *folders, struct recipe_list *ret_list);
 void recipe_list_clear(struct recipe_list *list);
 const struct recipe *recipe_find(const struct recipe_list *list, const char *name);
 
