@@ -6,7 +6,7 @@ test_description='tokens of a killed sub-make are booked as lost and given out a
 recipe gmake <<'R'
 mkdir "$K/pids"
 MAKEFLAGS="$FLYBALL_GMAKE_FLAGS" exec make -k -f "$trees/gmake-tree/Makefile" \
-	STEP="$step $K/marks 250" TOP=1 SUB=1 DEEP=200 PIDS="$K/pids"
+	STEP="$step $K/marks 250" TOP=1 SUB=1 DEEP=160 PIDS="$K/pids"
 R
 # A make in the middle is killed, and the one below it goes on.
 recipe middle <<'R'
