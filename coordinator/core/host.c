@@ -158,7 +158,10 @@ host_hold(struct turn *t)
 	memcpy(f.who, e->who, sizeof f.who);
 	memcpy(f.text, e->text, sizeof f.text);
 	turn_fact(t, &f);
-	hold_until(t, e->kind == EVENT_THROTTLE ? &h->throttle : &h->drain);
+	if (e->kind == EVENT_THROTTLE)
+		hold_until(t, &h->throttle);
+	else if (e->kind == EVENT_DRAIN)
+		hold_until(t, &h->drain);
 	/* The limit is part of the answer, so it is decided before. */
 	host_limits(t);
 	switch (e->kind) {
