@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
+#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -41,10 +42,11 @@ static void __attribute__((noreturn)) usage(void)
 static struct options
 take_options(int argc, char **argv)
 {
+	static const struct option none[] = { { NULL, 0, NULL, 0 } }; /* to be refused by name */
 	struct options options = { .config = FLYBALL_SYSCONFDIR "/agent.conf" };
 	int c;
 
-	while ((c = getopt(argc, argv, "c:nvV")) != -1) {
+	while ((c = getopt_long(argc, argv, "c:nvV", none, NULL)) != -1) {
 		switch (c) {
 		case 'c':
 			options.config = optarg;

@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
-#include "agent/runner.h"
+#include "agent/runner_run.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,54 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/keeper_client.h"
-#include "agent/keeper_recipe.h"
 #include "agent/os.h"
 #include "agent/runner_place.h"
 #include "proto/base/log.h"
 #include "proto/base/mem.h"
 
 enum {
-	READ_BYTES = 256 * 1024,
 	READS_A_TICK = 32, /* 8 MiB of one log, so that the loop goes on */
-	MARK_LINE_BYTES = 256,
-	MARKS_A_TICK = 256,
-	ADOPT_TRIES = 3,
-	KILL_PATIENCE_S = 10
-};
-
-struct run {
-	struct runner *runner;
-	struct order order;
-	struct keeper_client *keeper;
-	struct loop_watch *watch;
-	struct progress *progress;
-	struct attempt_status status;
-	size_t nphases; /* on disk */
-	long marks_at; /* read of the marks file */
-};
-
-/* A workspace on its way out. */
-struct sweep {
-	char *path;
-	pid_t pid;
-	int words_fd;
-};
-
-struct runner {
-	struct loop *loop;
-	const struct config *config;
-	const struct recipe_list *recipes;
-	const struct spool *spool;
-	struct runner_callbacks callbacks;
-	struct run **runs; /* pointers: watches keep them */
-	size_t nruns, runs_capacity;
-	struct sweep *sweeps;
-	size_t nsweeps, sweeps_capacity;
-	char buf[READ_BYTES];
+	ADOPT_TRIES = 3
 };
 
 struct runner *
@@ -105,7 +67,7 @@ runner_destroy(struct runner *runner)
 }
 
 static struct run *
-find(const struct runner *runner, attempt_id id)
+runner_find(const struct runner *runner, attempt_id id)
 {
 	for (size_t i = 0; i < runner->nruns; i++) {
 		if (runner->runs[i]->order.start.id.n == id.n)
@@ -132,13 +94,13 @@ add(struct runner *runner, const struct order *order)
 		.state = ATTEMPT_RUNNING,
 		.percent = -1 };
 	runner->runs =
-	    mem_room(runner->runs, runner->nruns, &runner->runs_capacity, sizeof *runner->runs);
+	    mem_room(runner->runs, runner->nruns, &runner->runs_capacity, sizeof(struct run *));
 	runner->runs[runner->nruns++] = run;
 	return run;
 }
 
-static void
-take_off(struct runner *runner, struct run *run)
+void
+runner_take_off(struct runner *runner, struct run *run)
 {
 	size_t i = 0;
 
@@ -156,176 +118,6 @@ runner_living(const struct runner *runner)
 	for (size_t i = 0; i < runner->nruns; i++)
 		n += runner->runs[i]->keeper != NULL;
 	return n;
-}
-
-/* ---- what a log and the marks say ---- */
-
-/* max_reads 0: to the end. */
-static void
-read_log(struct run *run, int max_reads)
-{
-	struct runner *runner = run->runner;
-	struct err err;
-	size_t n;
-
-	for (int i = 0; max_reads == 0 || i < max_reads; i++) {
-		if (spool_log_read(runner->spool, run->order.start.id,
-			progress_offset(run->progress), runner->buf, READ_BYTES, &n, &err) != 0) {
-			log_throttled("log", "%s", err.text);
-			return;
-		}
-		progress_feed(run->progress, runner->buf, n, run->status.elapsed_us);
-		if (n < READ_BYTES)
-			return;
-	}
-}
-
-/* A line that is being written is left for the next time. */
-static void
-read_marks(struct run *run)
-{
-	char *folder = spool_folder(run->runner->spool, run->order.start.id);
-	char *path = mem_printf("%s/marks", folder);
-	char line[MARK_LINE_BYTES];
-	FILE *f = fopen(path, "re");
-
-	free(path);
-	free(folder);
-	if (f == NULL)
-		return;
-	if (fseek(f, run->marks_at, SEEK_SET) == 0) {
-		for (int i = 0; i < MARKS_A_TICK && fgets(line, sizeof line, f) != NULL; i++) {
-			size_t n = strlen(line);
-
-			if (n > 0 && n < sizeof line - 1 && line[n - 1] != '\n')
-				break;
-			run->marks_at = ftell(f);
-			progress_mark(run->progress, line, run->status.elapsed_us);
-		}
-	}
-	fclose(f);
-}
-
-static void
-keep_phases(struct run *run)
-{
-	const struct phase_mark *marks;
-	struct err err;
-	size_t n;
-
-	marks = progress_marks(run->progress, &n);
-	if (n <= run->nphases)
-		return;
-	run->nphases = n;
-	if (spool_phases_write(run->runner->spool, run->order.start.id, marks, n, &err) != 0)
-		log_throttled("phases", "%s; phases may lose their times at a restart", err.text);
-}
-
-/* ---- the end of an attempt ---- */
-
-static void
-sweep(struct runner *runner, const char *path)
-{
-	struct sweep sweep = { .path = mem_strdup(path) };
-	struct err err;
-
-	if (sweep_start(path, &sweep.pid, &sweep.words_fd, &err) != 0) {
-		log_error("%s", err.text);
-		free(sweep.path);
-		return;
-	}
-	runner->sweeps = mem_room(
-	    runner->sweeps, runner->nsweeps, &runner->sweeps_capacity, sizeof *runner->sweeps);
-	runner->sweeps[runner->nsweeps++] = sweep;
-}
-
-static void
-reap_sweeps(struct runner *runner)
-{
-	char words[TEXT_SIZE];
-
-	for (size_t i = 0; i < runner->nsweeps;) {
-		struct sweep *s = &runner->sweeps[i];
-
-		if (waitpid(s->pid, NULL, WNOHANG) == 0) {
-			i++;
-			continue;
-		}
-		sweep_words(s->words_fd, words, sizeof words);
-		if (words[0] != '\0')
-			log_error("the workspace %s is not wholly removed: %s", s->path, words);
-		free(s->path);
-		*s = runner->sweeps[--runner->nsweeps];
-	}
-}
-
-/* Tells the owner; run is no more after that. */
-static void
-finish(struct run *run, struct message_attempt *attempt)
-{
-	struct runner *runner = run->runner;
-	const struct phase_mark *marks;
-
-	if (attempt->status.elapsed_us > 0)
-		run->status.elapsed_us = attempt->status.elapsed_us;
-	read_marks(run);
-	read_log(run, 0);
-	marks = progress_marks(run->progress, &attempt->result.nphases);
-	attempt->result.phases = (struct phase_mark *)marks; /* borrowed, for the callback */
-	attempt->status.id = run->order.start.id;
-	attempt->status.fence = run->order.start.fence;
-	attempt->status.state = ATTEMPT_ENDED;
-	progress_show(run->progress, &attempt->status);
-	if (attempt->result.outcome == OUTCOME_OK)
-		attempt->status.percent = 100;
-	attempt->status.log_bytes = spool_log_size(runner->spool, run->order.start.id);
-	keep_phases(run);
-	runner->callbacks.ended(runner->callbacks.arg, attempt);
-	take_off(runner, run);
-}
-
-/* The keeper is gone and has left no result: what it watched is ended, and that becomes the result. */
-static void
-lose(struct run *run)
-{
-	struct message_attempt attempt = { .status = run->status, .result.outcome = OUTCOME_LOST };
-	uint64_t n = run->order.start.id.n;
-	char *folder = spool_folder(run->runner->spool, run->order.start.id);
-	char *tag = mem_printf("FLYBALL_TAG=%s", run->order.tag);
-	struct err err;
-	bool dead = os_tagged_kill(tag, KILL_PATIENCE_S * SECOND_US, &err) == 0;
-
-	snprintf(attempt.result.reason, sizeof attempt.result.reason,
-	    "the keeper of attempt %" PRIu64
-	    " is gone (killed, or the machine was restarted); %s%.200s",
-	    n, dead ? "its processes were ended" : "not all its processes could be ended: ",
-	    dead ? "" : err.text);
-	attempt.result.real_us = run->status.elapsed_us;
-	attempt.status.state = ATTEMPT_ENDED;
-	attempt.status.running = 0;
-	if (result_write(folder, &attempt, &err) != 0)
-		log_error("%s", err.text);
-	sweep(run->runner, run->order.work);
-	free(tag);
-	free(folder);
-	finish(run, &attempt);
-}
-
-/* True when there is a result; then run is finished. */
-static bool
-end_by_result(struct run *run)
-{
-	char *folder = spool_folder(run->runner->spool, run->order.start.id);
-	struct message_attempt attempt;
-	struct err err;
-	bool there = false;
-
-	if (result_read(folder, &attempt, &there, &err) != 0)
-		log_error("%s", err.text);
-	free(folder);
-	if (there)
-		finish(run, &attempt);
-	return there;
 }
 
 /* ---- keepers ---- */
@@ -373,12 +165,12 @@ seek_keeper(struct run *run)
 static void
 settle(struct run *run)
 {
-	if (end_by_result(run))
+	if (run_end_by_result(run))
 		return;
 	unwatch(run);
 	seek_keeper(run);
-	if (run->keeper == NULL && !end_by_result(run))
-		lose(run);
+	if (run->keeper == NULL && !run_end_by_result(run))
+		run_lose(run);
 }
 
 static void
@@ -386,9 +178,9 @@ tell_reading(struct run *run)
 {
 	struct runner *runner = run->runner;
 
-	read_marks(run);
-	read_log(run, READS_A_TICK);
-	keep_phases(run);
+	run_read_marks(run);
+	run_read_log(run, READS_A_TICK);
+	run_keep_phases(run);
 	progress_show(run->progress, &run->status);
 	run->status.log_bytes = spool_log_size(runner->spool, run->order.start.id);
 	runner->callbacks.stat(runner->callbacks.arg, run->order.start.id, &run->status);
@@ -427,13 +219,13 @@ runner_tick(struct runner *runner)
 		if (run->keeper != NULL && keeper_client_ask(run->keeper, &err) != 0)
 			log_throttled("ask", "%s", err.text);
 	}
-	reap_sweeps(runner);
+	runner_reap(runner);
 }
 
 void
 runner_limit(struct runner *runner, attempt_id id, int32_t limit)
 {
-	struct run *run = find(runner, id);
+	struct run *run = runner_find(runner, id);
 	struct err err;
 
 	if (run == NULL || run->keeper == NULL)
@@ -446,7 +238,7 @@ runner_limit(struct runner *runner, attempt_id id, int32_t limit)
 void
 runner_cancel(struct runner *runner, attempt_id id, const char *reason)
 {
-	struct run *run = find(runner, id);
+	struct run *run = runner_find(runner, id);
 	struct err err;
 
 	if (run != NULL && run->keeper != NULL &&
@@ -522,7 +314,7 @@ adopt_without_order(struct runner *runner, attempt_id id, const char *folder)
 	if (there) {
 		order.start.fence = attempt.status.fence;
 		runner->callbacks.adopted(runner->callbacks.arg, &order.start, &attempt.status);
-		finish(add(runner, &order), &attempt);
+		run_finish(add(runner, &order), &attempt);
 	} else if (spool_remove(runner->spool, id, &err) != 0) {
 		log_error("%s", err.text);
 	}
@@ -545,9 +337,9 @@ adopt(struct runner *runner, attempt_id id)
 		run = add(runner, &order);
 		runner->callbacks.adopted(runner->callbacks.arg, &order.start, &run->status);
 		seek_keeper(run);
-		if (run->keeper == NULL && !end_by_result(run))
-			lose(run);
-		else if (find(runner, id) != NULL)
+		if (run->keeper == NULL && !run_end_by_result(run))
+			run_lose(run);
+		else if (runner_find(runner, id) != NULL)
 			log_notice("keeper adopted attempt=%" PRIu64, id.n);
 	}
 	free(path);

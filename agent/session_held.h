@@ -1,8 +1,8 @@
 /* session_held.h - the attempts a session holds; for session*.c alone
  *
  * Shape:  struct session in the open, and the parts its files give each other: the queue of
- *         actions (session.c), the sharing of the limit (session_limit.c), the way of a log to
- *         the coordinator (session_log.c).
+ *         actions and what is held (session_held.c), the life of an attempt (session_attempt.c),
+ *         the sharing of the limit (session_limit.c), the way of a log (session_log.c).
  * Units:  as session.h.
  * Errors: none.
  * Memory: owned by the session.
@@ -55,13 +55,37 @@ struct session {
 	struct attempt_status *listed; /* what the last HELLO or REPORT points to */
 };
 
+/* ---- session_held.c ---- */
+
 /* A fresh action at the end of the queue; valid until the next call. */
 struct action *session_do(struct session *session, enum action_kind kind);
+struct message *session_post(struct session *session, enum message_kind kind, bool reliable);
+void session_say(struct session *session, bool urgent, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+struct held *held_find(struct session *session, attempt_id id);
+struct held *session_hold(struct session *session, const struct message_start *start);
+void session_forget(struct session *session, struct held *held);
+
+void session_keep(struct session *session); /* epoch and limit */
+void session_set_limit(struct session *session, int32_t limit);
+/* ATTEMPT, when there is somebody who wants to hear it. */
+void session_tell(struct session *session, const struct held *held);
+
+/* ---- session_attempt.c ---- */
+
+void session_start(struct session *session, mono_us now, const struct message_start *m);
+void session_cancel(struct session *session, const struct message_cancel *m);
+void session_log_have(struct session *session, mono_us now, const struct message_log_have *m);
+
+/* ---- session_limit.c ---- */
 
 /* Brings each build's limit to its share; tells keepers what has changed. */
 void session_divide(struct session *session, mono_us now);
 /* A reading says what a build could use. */
 void held_appetite(struct held *held, mono_us now);
+
+/* ---- session_log.c ---- */
 
 /* After a WELCOME: wait for the coordinator to say where it is. */
 void held_log_begin(struct held *held, mono_us now);

@@ -90,7 +90,7 @@ session_divide(struct session *session, mono_us now)
 	if (session->limit < 1) /* nobody has said: what runs keeps what it has */
 		return;
 	shares = mem_calloc(session->nheld + 1, sizeof *shares);
-	live = mem_calloc(session->nheld + 1, sizeof *live);
+	live = mem_calloc(session->nheld + 1, sizeof(struct held *));
 	limits = mem_calloc(session->nheld + 1, sizeof *limits);
 	for (size_t i = 0; i < session->nheld; i++) {
 		if (session->held[i].status.state == ATTEMPT_ENDED)
