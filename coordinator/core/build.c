@@ -239,8 +239,8 @@ reconcile_ours(struct turn *t, const struct host *h)
 }
 
 /* Theirs: those that run are taken on, or back; what nobody waits for is dropped. */
-static void
-reconcile_theirs(struct turn *t, const struct host *h)
+void
+build_return(struct turn *t, const struct host *h)
 {
 	size_t i;
 
@@ -260,7 +260,7 @@ reconcile_theirs(struct turn *t, const struct host *h)
 void
 build_reconcile(struct turn *t, const struct host *h)
 {
-	reconcile_theirs(t, h);
+	build_return(t, h);
 	reconcile_ours(t, h);
 }
 

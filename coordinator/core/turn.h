@@ -44,6 +44,7 @@ void lease_tick(struct turn *t);
 void build_attempt(struct turn *t);  /* what an agent says of an attempt */
 void build_status(struct turn *t, const struct host *h, const struct attempt_status *s);
 void build_reconcile(struct turn *t, const struct host *h); /* a HELLO's attempts against ours */
+void build_return(struct turn *t, const struct host *h);    /* what a lost host still builds */
 void build_lost(struct turn *t, struct attempt *a, const char *reason);
 void build_cancel(struct turn *t);
 void build_retry(struct turn *t);
