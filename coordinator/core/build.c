@@ -110,7 +110,8 @@ build_lost(struct turn *t, struct attempt *a, const char *reason)
 	struct attempt_status status = a->status;
 
 	mem_copy_text(result.reason, sizeof result.reason, reason);
-	result.real_us = t->event->at.wall.us - a->granted_at.us;
+	/* As far as it was heard of; wall clocks may have been set meanwhile. */
+	result.real_us = a->status.elapsed_us;
 	end(t, a, &status, &result);
 }
 

@@ -165,6 +165,29 @@ test_state_names(void)
 		    cases[i].script, host_state_name(cases[i].state));
 }
 
+/* A day off either way over a restart: nothing is lost, and no duration is negative. */
+static void
+test_wrong_clock(int64_t wrong_s)
+{
+	struct world w;
+	char script[128];
+
+	world_init(&w, "a wrong clock");
+	script_play(&w, "policy main 2 1; hello a; run; grant 1 a; running a 1");
+	snprintf(script, sizeof script, "restart 10 %lld; hello a 1; wait 5; report a 1; wait 16",
+	    (long long)wrong_s);
+	script_play(&w, script);
+	ok(build_state_get(w.c, w.c->builds[0]) == BUILD_RUNNING,
+	    "a clock %lld s off: the build runs on", (long long)wrong_s);
+	script_play(&w, "wait 301");
+	ok(w.c->attempts[0]->result.outcome == OUTCOME_LOST &&
+		w.c->attempts[0]->result.real_us >= 0 && w.c->attempts[0]->result.real_us < HOUR_US,
+	    "a clock %lld s off: an attempt that is lost then did not take a day, or less than "
+	    "nothing",
+	    (long long)wrong_s);
+	world_clear(&w);
+}
+
 /* An agent that starts again is another one on the same host: its facts are kept anew. */
 static void
 test_new_start(void)
@@ -225,6 +248,8 @@ main(void)
 	for (i = 0; i < sizeof holds / sizeof holds[0]; i++)
 		row_play(&holds[i], "policy main 2 1; hello a; hello b");
 	test_state_names();
+	test_wrong_clock(86400);
+	test_wrong_clock(-86400);
 	test_new_start();
 	test_events_without_sense();
 	return tap_done();
