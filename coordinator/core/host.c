@@ -113,6 +113,8 @@ host_gone(struct turn *t)
 	t->changed = true;
 }
 
+#define HOLD_MAX_US (10 * 366 * 24 * HOUR_US)
+
 /* ---- holds ------------------------------------------------------------------------------ */
 
 static bool
@@ -126,6 +128,11 @@ hold_ok(struct turn *t, const struct host *h)
 	}
 	if (e->kind == EVENT_THROTTLE && (e->limit < 1 || e->limit > JOBS_MAX)) {
 		turn_refuse(t, ANSWER_USAGE, "a limit of %d: expected 1 to %d", e->limit, JOBS_MAX);
+		return false;
+	}
+	if (e->duration_us < 0 || e->duration_us > HOLD_MAX_US) {
+		turn_refuse(t, ANSWER_USAGE, "a time of %lld s: expected at most ten years, or 0 for no end",
+		    (long long)(e->duration_us / SECOND_US));
 		return false;
 	}
 	if (e->kind == EVENT_UNTHROTTLE && !h->throttle.set) {
