@@ -49,7 +49,7 @@ take_digits(const char **s, int64_t *ret_number)
 }
 
 bool
-number_parse(const char *s, int64_t *ret_number)
+whole_parse(const char *s, int64_t *ret_number)
 {
 	int64_t number;
 

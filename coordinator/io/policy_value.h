@@ -30,6 +30,6 @@ bool release_parse(const char *s, enum release_test *ret_test, char *release);
 void release_print(enum release_test test, const char *release, struct text *t);
 
 /* A number in decimal digits, without sign or leading zero. */
-bool number_parse(const char *s, int64_t *ret_number);
+bool whole_parse(const char *s, int64_t *ret_number);
 
 #endif

@@ -111,7 +111,7 @@ read_number(const struct policy_reader *r, cfg_t *section, const char *key, int6
 
 	if (s == NULL)
 		return 0;
-	if (!number_parse(s, &n) || n < least || n > most)
+	if (!whole_parse(s, &n) || n < least || n > most)
 		return policy_refuse(r, key,
 		    "%s is \"%.80s\": expected a whole number from %" PRId64 " to %" PRId64 "%s",
 		    key, s, least, most,
