@@ -162,7 +162,7 @@ void
 build_attempt(struct turn *t)
 {
 	const struct event *e = t->event;
-	const struct host *h = cluster_find_host(t->c, e->host);
+	struct host *h = cluster_find_host(t->c, e->host);
 	const struct attempt_status *s = e->nattempts == 1 ? &e->attempts[0] : NULL;
 	struct attempt *a = s ? attempt_of(t, h, s) : NULL;
 	bool ended = s != NULL && s->state == ATTEMPT_ENDED;
@@ -177,6 +177,7 @@ build_attempt(struct turn *t)
 		superseded(t, s);
 		return;
 	}
+	lease_speak(t, h);
 	if (a->state != ATTEMPT_ENDED || given_up(t->c, a)) {
 		if (!ended && a->state != ATTEMPT_RUNNING)
 			runs(t, a);

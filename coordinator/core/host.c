@@ -81,7 +81,7 @@ host_report(struct turn *t)
 {
 	const struct event *e = t->event;
 	struct host *h = cluster_find_host(t->c, e->host);
-	bool was_lost = h != NULL && h->state == HOST_LOST;
+	bool was_away = h != NULL && h->state != HOST_UP;
 	size_t i;
 
 	if (h == NULL || e->load == NULL) {
@@ -94,7 +94,7 @@ host_report(struct turn *t)
 	h->load_at = e->at.mono;
 	h->limit_reported = e->limit;
 	/* Its connection never broke, so there is no HELLO that would tell what it still builds. */
-	if (was_lost)
+	if (was_away)
 		build_return(t, h);
 	for (i = 0; i < e->nattempts; i++)
 		build_status(t, h, &e->attempts[i]);

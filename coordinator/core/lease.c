@@ -17,6 +17,18 @@ lease_renew(struct turn *t, struct host *h)
 	h->state = HOST_UP;
 }
 
+/* What a lost host speaks of may live again, so it is not lost. What else it builds its next report
+ * tells; until then it gets nothing new. */
+void
+lease_speak(struct turn *t, struct host *h)
+{
+	if (h->state != HOST_LOST)
+		return;
+	h->state = HOST_SILENT;
+	h->lease_until = mono_add(t->event->at.mono, LEASE_US);
+	t->changed = true;
+}
+
 static void
 lease_expire(struct turn *t, struct host *h)
 {
