@@ -95,7 +95,7 @@ play_running(struct world *w, const struct words *a, struct event *e)
 static inline void
 play_ended(struct world *w, const struct words *a, struct event *e)
 {
-	int outcome = OUTCOME_OK;
+	int outcome = a->n > 3 ? OUTCOME_NONE : OUTCOME_OK;
 
 	play_running(w, a, e);
 	e->attempts[0].state = ATTEMPT_ENDED;
@@ -269,7 +269,8 @@ script_play(struct world *w, const char *script)
 			script += n;
 		}
 		script += *script == ';';
-		script_command(w, &a);
+		if (a.n > 0)
+			script_command(w, &a);
 	}
 	world_compare(w);
 }
