@@ -19,17 +19,17 @@
 struct control_context {
 	const struct cluster *cluster;
 	struct moment now;
-	const char *log_folder;            /* build logs: log_folder/ATTEMPT.log */
-	const char *const *recipes;        /* names any host offers, for policy check; NULL: unknown */
+	const char *log_folder; /* build logs: log_folder/ATTEMPT.log */
+	const char *const *recipes; /* names any host offers, for policy check; NULL: unknown */
 	size_t nrecipes;
-	const char *policy_error;          /* why the files on disk are not in force; "" when they are */
-	const char *version;               /* of the coordinator */
+	const char *policy_error; /* why the files on disk are not in force; "" when they are */
+	const char *version; /* of the coordinator */
 	wall_us started;
 };
 
 enum control_result {
 	CONTROL_ANSWERED, /* ret_reply is filled in */
-	CONTROL_EVENT     /* ret_event is, but for its time and request number */
+	CONTROL_EVENT /* ret_event is, but for its time and request number */
 };
 
 enum control_result control_request(const struct control_context *context, const char *who,

@@ -1,0 +1,188 @@
+/* A host as JSON. A reading is null when the agent says that it is missing, and all are
+ * null while the connection that gave them is gone: an old figure is never shown as today's.
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+#include "coordinator/io/snapshot.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "coordinator/core/explain.h"
+#include "coordinator/core/predict.h"
+
+/* A reading's key, with its unit; whole: it counts bytes or tasks. */
+static const struct {
+	const char *key;
+	bool whole;
+} reading_keys[LOAD_READINGS] = {
+	[LOAD_USER] = { "user_share", false },
+	[LOAD_SYS] = { "sys_share", false },
+	[LOAD_IDLE] = { "idle_share", false },
+	[LOAD_IOWAIT] = { "iowait_share", false },
+	[LOAD_STEAL] = { "steal_share", false },
+	[LOAD_1] = { "load_1", false },
+	[LOAD_5] = { "load_5", false },
+	[LOAD_15] = { "load_15", false },
+	[LOAD_RUNNING] = { "tasks_running", true },
+	[LOAD_BLOCKED] = { "tasks_blocked", true },
+	[LOAD_MEMORY_FREE] = { "memory_free_bytes", true },
+	[LOAD_SWAP_IN] = { "swap_in_bytes_per_s", true },
+	[LOAD_SWAP_OUT] = { "swap_out_bytes_per_s", true },
+	[LOAD_DISK_FREE] = { "disk_free_bytes", true },
+	[LOAD_SPIN] = { "spin_share", false },
+};
+
+/* NULL load: nothing is known. age_us: since the report came. */
+static json_t *
+readings(const struct load *load, int64_t age_us)
+{
+	json_t *json = json_object();
+	size_t i;
+
+	for (i = 0; i < LOAD_READINGS; i++) {
+		json_t *one = json_null();
+
+		if (load != NULL && (load->missing >> i & 1) == 0 &&
+		    isfinite(load->readings[i].value)) {
+			const struct reading *r = &load->readings[i];
+
+			one = json_pack("{s:o, s:I, s:I}", "value",
+			    reading_keys[i].whole ? json_integer((json_int_t)r->value)
+						  : json_real(r->value),
+			    "window_us", (json_int_t)r->window_us, "age_us",
+			    (json_int_t)(r->age_us + age_us));
+			assert(one != NULL);
+		}
+		json_object_set_new(json, reading_keys[i].key, one);
+	}
+	return json;
+}
+
+/* What an operator set, or null. */
+static json_t *
+hold(const struct order_hold *o, struct moment now)
+{
+	int64_t left = mono_since(now.mono, o->until);
+	json_t *json;
+
+	if (!o->set)
+		return json_null();
+	json = json_pack("{s:o, s:o, s:o, s:o, s:o}", "limit",
+	    o->limit > 0 ? json_integer(o->limit) : json_null(), "who", snapshot_text(o->who),
+	    "reason", snapshot_text(o->reason), "since", snapshot_time(o->since), "remaining_us",
+	    o->duration_us > 0 ? json_integer(left > 0 ? left : 0) : json_null());
+	assert(json != NULL);
+	return json;
+}
+
+static json_t *
+sharers(const struct cluster *c, const struct host *h)
+{
+	json_t *json = json_array();
+	size_t i;
+
+	for (i = 0; i < c->nhosts && host_shares_machine(c, h) != NULL; i++)
+		if (c->hosts[i] != h && strcmp(c->hosts[i]->facts.boot_id, h->facts.boot_id) == 0)
+			json_array_append_new(json, json_string(c->hosts[i]->name));
+	return json;
+}
+
+static void
+set_facts(json_t *json, const struct host *h)
+{
+	const struct host_facts *f = &h->facts;
+	char class_name[TEXT_SIZE];
+
+	host_class_name(h, class_name);
+	json_object_set_new(json, "class", snapshot_text(class_name));
+	json_object_set_new(json, "agent_version", snapshot_text(f->agent_version));
+	json_object_set_new(json, "os", snapshot_text(f->os));
+	json_object_set_new(json, "release", snapshot_text(f->release));
+	json_object_set_new(json, "arch", snapshot_text(f->arch));
+	json_object_set_new(json, "cpu", snapshot_text(f->cpu));
+	json_object_set_new(json, "threads", json_integer(f->threads));
+	json_object_set_new(json, "memory_bytes", json_integer(f->memory_bytes));
+	json_object_set_new(json, "slots", json_integer(f->slots));
+	json_object_set_new(json, "labels", snapshot_names(f->nlabels, f->labels));
+	json_object_set_new(json, "recipes", snapshot_names(f->nrecipes, f->recipes));
+}
+
+static void
+set_limit(json_t *json, const struct host *h)
+{
+	bool set = h->limit > 0;
+
+	json_object_set_new(json, "limit", set ? json_integer(h->limit) : json_null());
+	json_object_set_new(json, "limit_level",
+	    set ? json_string(governor_level_name(h->limit_level)) : json_null());
+	json_object_set_new(json, "limit_reason", snapshot_text(h->limit_reason));
+	json_object_set_new(json, "limit_since", snapshot_time(h->limit_since));
+	json_object_set_new(json, "limit_reported",
+	    h->reported && h->limit_reported > 0 ? json_integer(h->limit_reported) : json_null());
+}
+
+static void
+set_live(json_t *json, const struct cluster *c, const struct host *h, struct moment now)
+{
+	json_t *builds = json_array();
+	const struct attempt *a;
+	int64_t running = 0;
+	size_t i;
+
+	for (i = 0; (a = host_live_attempt(c, h->name, i)) != NULL; i++) {
+		running += a->status.running;
+		json_array_append_new(
+		    builds, snapshot_build_row(c, cluster_find_build(c, a->build), now));
+	}
+	json_object_set_new(json, "builds", builds);
+	json_object_set_new(
+	    json, "steps_running", h->reported ? json_integer(running) : json_null());
+}
+
+json_t *
+snapshot_host(const struct cluster *c, const struct host *h, struct moment now)
+{
+	int64_t age = mono_since(h->load_at, now.mono);
+	json_t *json = json_object();
+
+	json_object_set_new(json, "host", json_string(h->name));
+	json_object_set_new(json, "state", json_string(host_state_name(h->state)));
+	json_object_set_new(json, "silent_us",
+	    h->state == HOST_ABSENT ? json_null() : json_integer(mono_since(h->seen, now.mono)));
+	json_object_set_new(json, "shares_machine_with", sharers(c, h));
+	json_object_set_new(json, "trouble", snapshot_text(h->trouble));
+	json_object_set_new(json, "throttle", hold(&h->throttle, now));
+	json_object_set_new(json, "drain", hold(&h->drain, now));
+	json_object_set_new(json, "readings", readings(h->reported ? &h->load : NULL, age));
+	set_facts(json, h);
+	set_limit(json, h);
+	set_live(json, c, h, now);
+	return json;
+}
+
+json_t *
+snapshot_explain_host(const struct cluster *c, const struct host *h, struct moment now)
+{
+	struct governor_input in;
+	char sentence[TEXT_SIZE];
+	json_t *json, *inputs;
+
+	explain_limit(c, h, sentence, &in);
+	inputs =
+	    json_pack("{s:i, s:I, s:s, s:o, s:i, s:o, s:o, s:b, s:i}", "threads", (int)in.threads,
+		"builds", (json_int_t)in.builds, "governor", governor_mode_name(in.mode), "start",
+		in.start > 0 ? json_integer(in.start) : json_null(), "min", (int)in.min, "max",
+		in.max > 0 ? json_integer(in.max) : json_null(), "throttle",
+		in.throttled ? json_integer(in.throttle) : json_null(), "limited", (int)in.limited,
+		"steps_running", (int)in.running);
+	json = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "host", h->name, "state",
+	    host_state_name(h->state), "explanation", snapshot_text(sentence), "inputs", inputs,
+	    "readings", readings(in.load, in.load != NULL ? mono_since(h->load_at, now.mono) : 0),
+	    "throttle", hold(&h->throttle, now), "drain", hold(&h->drain, now),
+	    "shares_machine_with", sharers(c, h));
+	assert(json != NULL);
+	set_limit(json, h);
+	return json;
+}
