@@ -114,7 +114,7 @@ cluster_up() {
 
 # Keepers of this cluster: their command line names a folder in it.
 keeper_pids() {
-	for cmdline in $(grep -lsa "flyball-keeper.*$C/" /proc/[0-9]*/cmdline); do
+	for cmdline in $(grep -lsa "flyball-keepe[r].*$C/" /proc/[0-9]*/cmdline); do
 		pid=${cmdline#/proc/}; echo "${pid%/cmdline}"
 	done
 }
@@ -139,4 +139,4 @@ cluster_down() {
 }
 
 # field KEY: of JSON on standard input, the first value of that key
-field() { sed -n "s/^ *\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" | head -n 1; }
+field() { grep -oE "\"$1\": ?(\"[^\"]*\"|[^],}]*)" | head -n 1 | sed -E 's/^"[^"]*": ?//; s/"//g'; }

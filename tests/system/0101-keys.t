@@ -34,7 +34,7 @@ test_expect_success 'an agent that expects another coordinator says that its key
 	cp agent.conf "$C/a3/agent.conf" &&
 	agent_start a3 &&
 	wait_for 30 "grep -iE \"coordinator_key|server.s key|its key\" $C/a3/agent.log" &&
-	wait_for 15 "grep -i handshake $C/coordinator.log" &&
+	wait_for 15 "grep -i \"expects another server key\" $C/coordinator.log" &&
 	agent_kill a3
 '
 

@@ -4,14 +4,12 @@ test_description="a running recursive build of BSD make follows flyball throttle
 . "$(dirname "$0")/lib.sh"
 
 mkdir -p "$C/src/tree"
-{
-	echo "STEP = $FLYBALL_BUILD/tests/workloads/mark_step $C/marks 300"
-	echo "TOP = 30"; echo "SUB = 20"; echo "DEEP = 20"
-	cat "$top/tests/workloads/bmake-tree/Makefile"
-} > "$C/src/tree/Makefile"
+sed -E -e "s,^STEP( \??=).*,STEP\1 $FLYBALL_BUILD/tests/workloads/mark_step $C/marks 300," \
+    -e 's/^TOP( \??=).*/TOP\1 30/; s/^(SUB|DEEP)( \??=).*/\1\2 20/' \
+    "$top/tests/workloads/bmake-tree/Makefile" > "$C/src/tree/Makefile"
 policy tree <<'P'
 branch "tree" { recipe = "bmake" source = "tree" targets = { "all" } jobs { min = 1 max = 8 start = 8 } }
 P
-. "$(dirname "$0")/throttle-lib.sh"
+. "$top/tests/system/throttle-lib.sh"
 
 test_done

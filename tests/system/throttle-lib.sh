@@ -25,7 +25,7 @@ test_expect_success 'a recursive build runs under limits of 1, 6, 2 and 8' '
 '
 
 test_expect_success 'the exact overlap followed: never above once earlier steps had ended, grown within 2 s' '
-	cat "$limits" && "$overlap" "$marks" "$limits" 1000
+	cat "$limits" && "$overlap" "$marks" "$limits" 500
 '
 
 test_expect_success 'the books close: granted = returned + drained' '
