@@ -20,6 +20,8 @@
 
 #include "proto/base/mem.h"
 
+#define NAN_PREFIX "nan#"
+
 enum { DEPTH_MAX = 8, COUNT_MAX = 1 << 20 };
 
 static void
@@ -188,18 +190,30 @@ field_is_empty(const struct field *f, const void *record)
 	}
 }
 
+/* What is no number has bits as well, which "%a" would not show. */
+static void
+encode_double(struct text *t, const void *from)
+{
+	uint64_t bits;
+	double d;
+
+	memcpy(&bits, from, sizeof bits);
+	memcpy(&d, from, sizeof d);
+	if (d == d)
+		text_printf(t, "%a", d);
+	else
+		text_printf(t, NAN_PREFIX "%016" PRIx64, bits);
+}
+
 static void
 encode_field(struct text *t, const struct field *f, const void *record)
 {
-	double d;
-
 	switch (f->type) {
 	case FIELD_INT:
 		text_printf(t, "%" PRId64, int_get(f, record));
 		break;
 	case FIELD_DOUBLE:
-		memcpy(&d, cat(record, f->offset), sizeof d);
-		text_printf(t, "%a", d);
+		encode_double(t, cat(record, f->offset));
 		break;
 	case FIELD_TEXT:
 		add_quoted(t, cat(record, f->offset));
@@ -290,6 +304,20 @@ decode_string(const char **p, const struct field *f, void *record, struct err *e
 	return 0;
 }
 
+static void
+decode_double(const char *p, char **ret_end, void *to)
+{
+	if (strncmp(p, NAN_PREFIX, strlen(NAN_PREFIX)) == 0) {
+		uint64_t bits = strtoull(p + strlen(NAN_PREFIX), ret_end, 16);
+
+		memcpy(to, &bits, sizeof bits);
+	} else {
+		double d = strtod(p, ret_end);
+
+		memcpy(to, &d, sizeof d);
+	}
+}
+
 static int
 decode_number(const char **p, const struct field *f, void *record, struct err *err)
 {
@@ -297,9 +325,7 @@ decode_number(const char **p, const struct field *f, void *record, struct err *e
 
 	errno = 0;
 	if (f->type == FIELD_DOUBLE) {
-		double d = strtod(*p, &end);
-
-		memcpy(at(record, f->offset), &d, sizeof d);
+		decode_double(*p, &end, at(record, f->offset));
 	} else if (!int_put(f, record, strtoll(*p, &end, 10)))
 		return expected("a smaller number", *p, err);
 	if (end == *p || (errno == ERANGE && f->type == FIELD_INT))
