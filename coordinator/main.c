@@ -49,8 +49,8 @@ key_name(void *arg, const char *domain, const char *public_key)
 {
 	const struct coordinator *co = arg;
 
-	return strcmp(domain, "agents") == 0 ? config_find_host(&co->config, public_key) :
-	                                       config_find_operator(&co->config, public_key);
+	return strcmp(domain, "agents") == 0 ? config_find_host(&co->config, public_key)
+					     : config_find_operator(&co->config, public_key);
 }
 
 static bool
@@ -199,9 +199,9 @@ run(struct coordinator *co)
 	char fingerprint[KEY_FINGERPRINT_SIZE];
 
 	key_fingerprint(co->keys.public_key, fingerprint);
-	log_notice("coordinator up version=%s epoch=%llu agents=%s operators=%s key=%s", FLYBALL_VERSION,
-	    (unsigned long long)driver_cluster(co->driver)->epoch, co->config.agents, co->config.operators,
-	    fingerprint);
+	log_notice("coordinator up version=%s epoch=%llu agents=%s operators=%s key=%s",
+	    FLYBALL_VERSION, (unsigned long long)driver_cluster(co->driver)->epoch,
+	    co->config.agents, co->config.operators, fingerprint);
 	loop_run(co->loop);
 	loop_remove(hangup);
 	loop_remove(terminate);
@@ -245,8 +245,8 @@ check(const struct coordinator *co)
 	if (co->options.print)
 		fputs(text.text != NULL ? text.text : "", stdout);
 	else
-		printf("%s: ok, %zu hosts; %s: ok, %zu branches\n", co->options.config, co->config.nhosts,
-		    co->config.policies, list.n);
+		printf("%s: ok, %zu hosts; %s: ok, %zu branches\n", co->options.config,
+		    co->config.nhosts, co->config.policies, list.n);
 	free(text.text);
 	policy_list_clear(&list);
 	return EXIT_SUCCESS;
@@ -255,10 +255,12 @@ check(const struct coordinator *co)
 static int
 usage(FILE *out)
 {
-	fputs("usage: flyball-coordinator [-c FILE] [-d] [--record FILE]\n"
-	      "       flyball-coordinator [-c FILE] -n     check the configuration and the policies\n"
-	      "       flyball-coordinator [-c FILE] -nv    and print the policies as they are understood\n"
-	      "       flyball-coordinator -V               print the version\n",
+	fputs(
+	    "usage: flyball-coordinator [-c FILE] [-d] [--record FILE]\n"
+	    "       flyball-coordinator [-c FILE] -n     check the configuration and the policies\n"
+	    "       flyball-coordinator [-c FILE] -nv    and print the policies as they are "
+	    "understood\n"
+	    "       flyball-coordinator -V               print the version\n",
 	    out);
 	return out == stderr ? EXIT_USAGE : EXIT_SUCCESS;
 }
@@ -291,7 +293,8 @@ parse(int argc, char **argv, struct options *ret)
 		else if (strcmp(arg, "-nv") == 0 || strcmp(arg, "-vn") == 0)
 			ret->check = ret->print = true;
 		else {
-			fprintf(stderr, "flyball-coordinator: \"%s\" is no option, or lacks its value\n", arg);
+			fprintf(stderr,
+			    "flyball-coordinator: \"%s\" is no option, or lacks its value\n", arg);
 			return usage(stderr);
 		}
 	}

@@ -64,8 +64,8 @@ settle_host_fault(struct turn *t, struct build *b, const struct attempt *a)
 	if (tried <= (size_t)build_target(t->c, b)->retries &&
 	    (a->result.outcome == OUTCOME_LOST || another_host_could(t->c, b)))
 		return;
-	snprintf(reason, sizeof reason, "after %zu %s: %.400s", tried, tried == 1 ? "attempt" : "attempts",
-	    a->result.reason);
+	snprintf(reason, sizeof reason, "after %zu %s: %.400s", tried,
+	    tried == 1 ? "attempt" : "attempts", a->result.reason);
 	done(t, b, VERDICT_FAILED, reason);
 }
 
@@ -80,7 +80,7 @@ settle(struct turn *t, struct build *b, const struct attempt *a)
 		snprintf(reason, sizeof reason, "by %s: %.400s", b->cancel_who, b->cancel_reason);
 		done(t, b, VERDICT_CANCELLED, reason);
 	} else if (a->result.outcome == OUTCOME_LOST || a->result.outcome == OUTCOME_REFUSED ||
-	    a->result.outcome == OUTCOME_CANCELLED) {
+		   a->result.outcome == OUTCOME_CANCELLED) {
 		settle_host_fault(t, b, a);
 	} else {
 		done(t, b, VERDICT_FAILED, a->result.reason);
@@ -128,15 +128,6 @@ attempt_of(struct turn *t, const struct host *h, const struct attempt_status *s)
 	return NULL;
 }
 
-static bool
-given_up(const struct cluster *c, const struct attempt *a)
-{
-	const struct build *b = cluster_find_build(c, a->build);
-
-	return a->state == ATTEMPT_ENDED && a->result.outcome == OUTCOME_LOST &&
-	    b->verdict == VERDICT_NONE && b->attempts[b->nattempts - 1].n == a->id.n;
-}
-
 static void
 superseded(struct turn *t, const struct attempt_status *s)
 {
@@ -168,17 +159,19 @@ build_attempt(struct turn *t)
 	bool ended = s != NULL && s->state == ATTEMPT_ENDED;
 
 	if (s == NULL || (ended && (e->result == NULL || e->result->outcome == OUTCOME_NONE))) {
-		turn_refuse(t, ANSWER_USAGE, "host \"%s\" says nothing usable of an attempt", e->host);
+		turn_refuse(
+		    t, ANSWER_USAGE, "host \"%s\" says nothing usable of an attempt", e->host);
 		return;
 	}
 	if (a == NULL) {
-		turn_refuse(t, ANSWER_NOT_FOUND, "host \"%s\" speaks of attempt %llu, which is not its own",
-		    e->host, (unsigned long long)s->id.n);
+		turn_refuse(t, ANSWER_NOT_FOUND,
+		    "host \"%s\" speaks of attempt %llu, which is not its own", e->host,
+		    (unsigned long long)s->id.n);
 		superseded(t, s);
 		return;
 	}
 	lease_speak(t, h);
-	if (a->state != ATTEMPT_ENDED || given_up(t->c, a)) {
+	if (a->state != ATTEMPT_ENDED || attempt_given_up(t->c, a)) {
 		if (!ended && a->state != ATTEMPT_RUNNING)
 			runs(t, a);
 		else if (ended)
@@ -186,7 +179,8 @@ build_attempt(struct turn *t)
 		if (ended)
 			tell(t, EFFECT_KEPT, e->host, a->id, a->fence, "");
 	} else if (ended && a->result.outcome == e->result->outcome) {
-		tell(t, EFFECT_KEPT, e->host, a->id, a->fence, ""); /* said again: the answer was lost */
+		tell(t, EFFECT_KEPT, e->host, a->id, a->fence,
+		    ""); /* said again: the answer was lost */
 	} else
 		superseded(t, s);
 }
@@ -250,7 +244,8 @@ build_return(struct turn *t, const struct host *h)
 		const struct attempt_status *s = &t->event->attempts[i];
 		struct attempt *a = attempt_of(t, h, s);
 
-		if (a == NULL || (a->state == ATTEMPT_ENDED && !given_up(t->c, a) && s->state != ATTEMPT_ENDED))
+		if (a == NULL || (a->state == ATTEMPT_ENDED && !attempt_given_up(t->c, a) &&
+				     s->state != ATTEMPT_ENDED))
 			superseded(t, s);
 		else if (s->state == ATTEMPT_ENDED)
 			continue; /* it says so itself, with the result */
@@ -287,7 +282,8 @@ cancel_one(struct turn *t, struct build *b)
 
 /* Calls f for the event's build, or for each of its round's that `wanted` says; how many. */
 static size_t
-for_each(struct turn *t, bool (*wanted)(const struct build *), void (*f)(struct turn *, struct build *))
+for_each(
+    struct turn *t, bool (*wanted)(const struct build *), void (*f)(struct turn *, struct build *))
 {
 	struct round *r = cluster_find_round(t->c, t->event->round);
 	struct build *b = cluster_find_build(t->c, t->event->build);
@@ -319,8 +315,8 @@ is_there(struct turn *t)
 {
 	const struct event *e = t->event;
 
-	if (e->build.n != 0 ? cluster_find_build(t->c, e->build) != NULL :
-	                      cluster_find_round(t->c, e->round) != NULL)
+	if (e->build.n != 0 ? cluster_find_build(t->c, e->build) != NULL
+			    : cluster_find_round(t->c, e->round) != NULL)
 		return true;
 	turn_refuse(t, ANSWER_NOT_FOUND, "there is no %s %llu", e->build.n ? "build" : "round",
 	    (unsigned long long)(e->build.n ? e->build.n : e->round.n));
@@ -336,9 +332,11 @@ build_cancel(struct turn *t)
 		return;
 	n = for_each(t, can_cancel, cancel_one);
 	if (n == 0)
-		turn_refuse(t, ANSWER_CONFLICT, "nothing to cancel: it is done, or being cancelled already");
+		turn_refuse(t, ANSWER_CONFLICT,
+		    "nothing to cancel: it is done, or being cancelled already");
 	else
-		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "%zu %s cancelled", n, n == 1 ? "build" : "builds");
+		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "%zu %s cancelled", n,
+		    n == 1 ? "build" : "builds");
 }
 
 static bool
@@ -368,7 +366,8 @@ build_retry(struct turn *t)
 		turn_refuse(t, ANSWER_CONFLICT,
 		    "nothing to retry: only what failed or was cancelled can be, and is not yet");
 	else
-		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "%zu %s queued again", n, n == 1 ? "build" : "builds");
+		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "%zu %s queued again", n,
+		    n == 1 ? "build" : "builds");
 }
 
 /* ---- carrying a plan out ---------------------------------------------------------------- */

@@ -25,8 +25,8 @@ enum host_state {
 	HOST_ABSENT, /* known, not seen since the coordinator started; nothing is held against it */
 	HOST_UP,
 	HOST_SILENT, /* had a connection, says nothing now: "not responding" */
-	HOST_LOST,   /* silent for a lease: its attempts are given up */
-	HOST_ASLEEP  /* said that it goes; not lost */
+	HOST_LOST, /* silent for a lease: its attempts are given up */
+	HOST_ASLEEP /* said that it goes; not lost */
 };
 
 const char *host_state_name(enum host_state state);
@@ -47,10 +47,10 @@ const char *governor_level_name(enum governor_level level);
 /* Something an operator set, that may end by itself. */
 struct order_hold {
 	bool set;
-	int32_t limit;       /* throttle */
+	int32_t limit; /* throttle */
 	int64_t duration_us; /* 0: without end */
 	wall_us since;
-	mono_us until;       /* of this run of the coordinator */
+	mono_us until; /* of this run of the coordinator */
 	char who[NAME_SIZE];
 	char reason[TEXT_SIZE];
 };
@@ -60,18 +60,18 @@ struct host {
 	char name[NAME_SIZE];
 	struct host_facts facts; /* facts.start_id "" until it was seen */
 	struct order_hold drain, throttle;
-	int32_t limit;           /* 0: none set yet */
+	int32_t limit; /* 0: none set yet */
 	enum governor_level limit_level;
 	char limit_reason[TEXT_SIZE];
 	wall_us limit_since;
 	/* soft */
 	enum host_state state;
 	mono_us seen;
-	mono_us lease_until;     /* its attempts are given up when it is still silent then */
-	bool reported;           /* load is of this connection */
+	mono_us lease_until; /* its attempts are given up when it is still silent then */
+	bool reported; /* load is of this connection */
 	struct load load;
 	mono_us load_at;
-	int32_t limit_reported;  /* what the agent says is in force */
+	int32_t limit_reported; /* what the agent says is in force */
 	char trouble[TEXT_SIZE]; /* the last thing that went wrong with it */
 };
 
@@ -91,7 +91,7 @@ struct attempt {
 	struct attempt_result result; /* when ended */
 	struct attempt_status status; /* soft while it runs, hard when ended */
 	size_t npath, path_capacity;
-	struct limit_mark *path;      /* the host's limit over its course, the first at its grant */
+	struct limit_mark *path; /* the host's limit over its course, the first at its grant */
 	/* soft */
 	mono_us status_at;
 };
@@ -104,21 +104,22 @@ struct build {
 	build_id id;
 	round_id round;
 	char target[NAME_SIZE];
-	bool cancel;                 /* wanted by cancel_who */
+	bool cancel; /* wanted by cancel_who */
 	char cancel_who[NAME_SIZE];
 	char cancel_reason[TEXT_SIZE];
-	enum verdict verdict;        /* VERDICT_NONE: not done */
-	char reason[TEXT_SIZE];      /* of the verdict */
+	enum verdict verdict; /* VERDICT_NONE: not done */
+	char reason[TEXT_SIZE]; /* of the verdict */
 	wall_us queued_at, done_at;
 	size_t nattempts, attempts_capacity;
-	attempt_id *attempts;        /* oldest first; at most the last one is live */
-	size_t first_attempt;        /* index of the first since the last retry: earlier ones do not count */
+	attempt_id *attempts; /* oldest first; at most the last one is live */
+	size_t
+	    first_attempt; /* index of the first since the last retry: earlier ones do not count */
 };
 
 struct round {
 	round_id id;
 	char branch[NAME_SIZE];
-	uint64_t policy;             /* version it began with, and keeps */
+	uint64_t policy; /* version it began with, and keeps */
 	char revision[REVISION_SIZE];
 	char who[NAME_SIZE];
 	char why[TEXT_SIZE];
@@ -129,13 +130,13 @@ struct round {
 
 struct cluster {
 	uint64_t epoch;
-	uint64_t version;            /* grows with every event: what a plan was made for */
+	uint64_t version; /* grows with every event: what a plan was made for */
 	size_t nhosts, hosts_capacity;
 	struct host **hosts;
 	size_t npolicies, policies_capacity;
-	struct policy **policies;    /* index: version - 1; all that were ever in force */
+	struct policy **policies; /* index: version - 1; all that were ever in force */
 	size_t nbranches, branches_capacity;
-	uint64_t *branches;          /* versions now in force, in the order of branch names */
+	uint64_t *branches; /* versions now in force, in the order of branch names */
 	size_t nrounds, rounds_capacity;
 	struct round **rounds;
 	size_t nbuilds, builds_capacity;
@@ -143,10 +144,10 @@ struct cluster {
 	size_t nattempts, attempts_capacity;
 	struct attempt **attempts;
 	size_t nopen, open_capacity;
-	build_id *open;              /* builds that are not done, in order of id */
-	struct moment now;           /* of the last event */
-	mono_us lease_grace_until;   /* after a start nobody is lost before */
-	bool plan_wanted;            /* a plan was asked for and has not come */
+	build_id *open; /* builds that are not done, in order of id */
+	struct moment now; /* of the last event */
+	mono_us lease_grace_until; /* after a start nobody is lost before */
+	bool plan_wanted; /* a plan was asked for and has not come */
 };
 
 struct cluster *cluster_create(void);
@@ -168,6 +169,8 @@ const struct round *build_round(const struct cluster *c, const struct build *b);
 const struct policy *build_policy(const struct cluster *c, const struct build *b);
 const struct target *build_target(const struct cluster *c, const struct build *b);
 struct attempt *build_live_attempt(const struct cluster *c, const struct build *b);
+/* Was it taken for lost while nothing else has taken its place? Then it may come back. */
+bool attempt_given_up(const struct cluster *c, const struct attempt *a);
 enum build_state build_state_get(const struct cluster *c, const struct build *b);
 
 /* Live attempts on a host: how many, and each in turn (i from 0), oldest build first. */
@@ -179,6 +182,7 @@ const char *host_shares_machine(const struct cluster *c, const struct host *h);
 /* 0 when all that must hold holds; else -1 and which rule is broken, where. For tests, after every step. */
 int cluster_check(const struct cluster *c, struct err *err);
 /* True when the hard state is the same: a replay must give it. */
-bool cluster_hard_equal(const struct cluster *a, const struct cluster *b, struct err *ret_difference);
+bool cluster_hard_equal(
+    const struct cluster *a, const struct cluster *b, struct err *ret_difference);
 
 #endif

@@ -41,7 +41,8 @@ check_hosts(const struct cluster *c, struct err *err)
 		if (h->limit < 0 || h->limit > JOBS_MAX)
 			return err_set(err, "host \"%s\" has a limit of %d", h->name, h->limit);
 		if (h->throttle.set && (h->throttle.limit < 1 || h->throttle.limit > JOBS_MAX))
-			return err_set(err, "host \"%s\" is throttled to %d", h->name, h->throttle.limit);
+			return err_set(
+			    err, "host \"%s\" is throttled to %d", h->name, h->throttle.limit);
 		if (h->state == HOST_LOST && host_live_count(c, h->name) > 0)
 			return err_set(err, "host \"%s\" is lost and has live attempts", h->name);
 		if (h->state == HOST_UP && h->facts.start_id[0] == '\0')
@@ -85,14 +86,17 @@ check_build(const struct cluster *c, const struct build *b, struct err *err)
 		if (cluster_find_attempt(c, b->attempts[k])->state != ATTEMPT_ENDED)
 			return err_set(err, "build %llu has two live attempts", (ull)b->id.n);
 	if (b->verdict != VERDICT_NONE && live != NULL)
-		return err_set(err, "build %llu is done and attempt %llu lives", (ull)b->id.n, (ull)live->id.n);
+		return err_set(err, "build %llu is done and attempt %llu lives", (ull)b->id.n,
+		    (ull)live->id.n);
 	if (b->verdict == VERDICT_OK) {
 		last = b->nattempts ? cluster_find_attempt(c, b->attempts[b->nattempts - 1]) : NULL;
 		if (last == NULL || last->result.outcome != OUTCOME_OK)
-			return err_set(err, "build %llu is ok without an attempt that is", (ull)b->id.n);
+			return err_set(
+			    err, "build %llu is ok without an attempt that is", (ull)b->id.n);
 	}
 	if (b->cancel && b->verdict == VERDICT_NONE && live == NULL)
-		return err_set(err, "build %llu is cancelled, has no attempt and is not done", (ull)b->id.n);
+		return err_set(
+		    err, "build %llu is cancelled, has no attempt and is not done", (ull)b->id.n);
 	return 0;
 }
 
@@ -105,7 +109,8 @@ check_builds(const struct cluster *c, struct err *err)
 		const struct build *b = c->builds[i];
 
 		if (b->id.n != i + 1 || check_build(c, b, err) < 0)
-			return b->id.n != i + 1 ? err_set(err, "build %zu has a wrong id", i + 1) : -1;
+			return b->id.n != i + 1 ? err_set(err, "build %zu has a wrong id", i + 1)
+						: -1;
 		if (b->verdict != VERDICT_NONE)
 			continue;
 		if (open >= c->nopen || c->open[open].n != b->id.n)
@@ -129,8 +134,9 @@ static void
 dump_hold(struct text *t, const char *name, const struct order_hold *hold)
 {
 	if (hold->set)
-		text_printf(t, " %s=%d,%lld,%lld,%s,%s", name, hold->limit, (long long)hold->duration_us,
-		    (long long)hold->since.us, hold->who, hold->reason);
+		text_printf(t, " %s=%d,%lld,%lld,%s,%s", name, hold->limit,
+		    (long long)hold->duration_us, (long long)hold->since.us, hold->who,
+		    hold->reason);
 }
 
 static void
@@ -141,8 +147,8 @@ dump_hosts(const struct cluster *c, struct text *t)
 	for (i = 0; i < c->nhosts; i++) {
 		const struct host *h = c->hosts[i];
 
-		text_printf(t, "host %s limit=%d,%d,%s,%lld", h->name, h->limit, (int)h->limit_level,
-		    h->limit_reason, (long long)h->limit_since.us);
+		text_printf(t, "host %s limit=%d,%d,%s,%lld", h->name, h->limit,
+		    (int)h->limit_level, h->limit_reason, (long long)h->limit_since.us);
 		dump_hold(t, "drain", &h->drain);
 		dump_hold(t, "throttle", &h->throttle);
 		text_add(t, " ");
@@ -175,16 +181,18 @@ dump_builds(const struct cluster *c, struct text *t)
 	for (i = 0; i < c->nrounds; i++) {
 		const struct round *r = c->rounds[i];
 
-		text_printf(t, "round %llu %s %llu %s %s %s %lld builds=%zu\n", (ull)r->id.n, r->branch,
-		    (ull)r->policy, r->revision, r->who, r->why, (long long)r->at.us, r->nbuilds);
+		text_printf(t, "round %llu %s %llu %s %s %s %lld builds=%zu\n", (ull)r->id.n,
+		    r->branch, (ull)r->policy, r->revision, r->who, r->why, (long long)r->at.us,
+		    r->nbuilds);
 	}
 	for (i = 0; i < c->nbuilds; i++) {
 		const struct build *b = c->builds[i];
 
-		text_printf(t, "build %llu %llu %s cancel=%d,%s,%s verdict=%d,%s at=%lld,%lld first=%zu",
-		    (ull)b->id.n, (ull)b->round.n, b->target, b->cancel, b->cancel_who, b->cancel_reason,
-		    (int)b->verdict, b->reason, (long long)b->queued_at.us, (long long)b->done_at.us,
-		    b->first_attempt);
+		text_printf(t,
+		    "build %llu %llu %s cancel=%d,%s,%s verdict=%d,%s at=%lld,%lld first=%zu",
+		    (ull)b->id.n, (ull)b->round.n, b->target, b->cancel, b->cancel_who,
+		    b->cancel_reason, (int)b->verdict, b->reason, (long long)b->queued_at.us,
+		    (long long)b->done_at.us, b->first_attempt);
 		for (k = 0; k < b->nattempts; k++)
 			text_printf(t, " %llu", (ull)b->attempts[k].n);
 		text_add(t, "\n");
@@ -199,9 +207,9 @@ dump_attempts(const struct cluster *c, struct text *t)
 	for (i = 0; i < c->nattempts; i++) {
 		const struct attempt *a = c->attempts[i];
 
-		text_printf(t, "attempt %llu %llu %s epoch=%llu fence=%llu %d at=%lld,%lld", (ull)a->id.n,
-		    (ull)a->build.n, a->host, (ull)a->epoch, (ull)a->fence, (int)a->state,
-		    (long long)a->granted_at.us, (long long)a->ended_at.us);
+		text_printf(t, "attempt %llu %llu %s epoch=%llu fence=%llu %d at=%lld,%lld",
+		    (ull)a->id.n, (ull)a->build.n, a->host, (ull)a->epoch, (ull)a->fence,
+		    (int)a->state, (long long)a->granted_at.us, (long long)a->ended_at.us);
 		for (k = 0; k < a->npath; k++)
 			text_printf(t, " %lld:%d", (long long)a->path[k].at.us, a->path[k].limit);
 		if (a->state == ATTEMPT_ENDED) {
@@ -236,8 +244,8 @@ cluster_hard_equal(const struct cluster *a, const struct cluster *b, struct err 
 			line = i + 1;
 	equal = ta[i] == tb[i];
 	if (!equal)
-		err_set(ret_difference, "\"%.*s\" against \"%.*s\"", (int)strcspn(ta + line, "\n"), ta + line,
-		    (int)strcspn(tb + line, "\n"), tb + line);
+		err_set(ret_difference, "\"%.*s\" against \"%.*s\"", (int)strcspn(ta + line, "\n"),
+		    ta + line, (int)strcspn(tb + line, "\n"), tb + line);
 	free(ta);
 	free(tb);
 	return equal;

@@ -19,13 +19,13 @@
 #include "proto/base/err.h"
 
 enum field_type {
-	FIELD_INT,    /* int32_t, enum, int64_t, uint64_t, bool: by size */
+	FIELD_INT, /* int32_t, enum, int64_t, uint64_t, bool: by size */
 	FIELD_DOUBLE,
-	FIELD_TEXT,   /* char[size] */
+	FIELD_TEXT, /* char[size] */
 	FIELD_STRING, /* char *, NULL is left out */
-	FIELD_NAMES,  /* char (*)[size], counted */
+	FIELD_NAMES, /* char (*)[size], counted */
 	FIELD_STRUCT, /* a struct inside */
-	FIELD_LIST    /* pointer to structs of size bytes, counted */
+	FIELD_LIST /* pointer to structs of size bytes, counted */
 };
 
 struct field {
@@ -33,18 +33,28 @@ struct field {
 	enum field_type type;
 	size_t offset;
 	size_t size;
-	size_t count_offset;       /* of the size_t that counts */
+	size_t count_offset; /* of the size_t that counts */
 	const struct field *table; /* of the struct inside */
 };
 
 #define FIELD_AT(type_, struct_, name_, member_) \
-	{ name_, type_, offsetof(struct_, member_), sizeof(((struct_ *)0)->member_), 0, NULL }
+	{ \
+		name_, type_, offsetof(struct_, member_), sizeof(((struct_ *)0)->member_), 0, NULL \
+	}
 #define FIELD_SUB(struct_, name_, member_, table_) \
-	{ name_, FIELD_STRUCT, offsetof(struct_, member_), sizeof(((struct_ *)0)->member_), 0, table_ }
+	{ \
+		name_, FIELD_STRUCT, offsetof(struct_, member_), sizeof(((struct_ *)0)->member_), \
+		    0, table_ \
+	}
 #define FIELD_MANY(type_, struct_, name_, member_, count_, table_) \
-	{ name_, type_, offsetof(struct_, member_), sizeof(*((struct_ *)0)->member_), \
-		offsetof(struct_, count_), table_ }
-#define FIELD_END { NULL, FIELD_INT, 0, 0, 0, NULL }
+	{ \
+		name_, type_, offsetof(struct_, member_), sizeof(*((struct_ *)0)->member_), \
+		    offsetof(struct_, count_), table_ \
+	}
+#define FIELD_END \
+	{ \
+		NULL, FIELD_INT, 0, 0, 0, NULL \
+	}
 
 /* A growing text; zeroed to begin with, free(text) to end. */
 struct text {

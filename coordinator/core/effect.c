@@ -60,7 +60,7 @@ static const struct field effect_fields[] = {
 	FIELD_AT(FIELD_INT, struct effect, "round", round.n),
 	FIELD_AT(FIELD_INT, struct effect, "version", version),
 	FIELD_AT(FIELD_TEXT, struct effect, "text", text),
-	FIELD_END
+	FIELD_END,
 };
 
 void

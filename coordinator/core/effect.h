@@ -16,16 +16,16 @@
 
 enum effect_kind {
 	EFFECT_NONE,
-	EFFECT_FACT,    /* journal it */
+	EFFECT_FACT, /* journal it */
 	EFFECT_WELCOME, /* host: answer its HELLO */
-	EFFECT_START,   /* host, attempt */
-	EFFECT_CANCEL,  /* host, attempt, fence, text */
-	EFFECT_DROP,    /* host, attempt: its result and log are not wanted here */
-	EFFECT_KEPT,    /* host, attempt: its result is in the journal; go on with its log */
-	EFFECT_LIMIT,   /* host, limit, text */
-	EFFECT_REPLY,   /* request, status, text, round */
-	EFFECT_REFUSE,  /* host or request nothing waits for; text: an event that made no sense */
-	EFFECT_PLAN,    /* version: a plan is wanted */
+	EFFECT_START, /* host, attempt */
+	EFFECT_CANCEL, /* host, attempt, fence, text */
+	EFFECT_DROP, /* host, attempt: its result and log are not wanted here */
+	EFFECT_KEPT, /* host, attempt: its result is in the journal; go on with its log */
+	EFFECT_LIMIT, /* host, limit, text */
+	EFFECT_REPLY, /* request, status, text, round */
+	EFFECT_REFUSE, /* host or request nothing waits for; text: an event that made no sense */
+	EFFECT_PLAN, /* version: a plan is wanted */
 	EFFECT_KINDS
 };
 

@@ -42,7 +42,7 @@ struct event_line {
 static const struct field move_fields[] = {
 	FIELD_AT(FIELD_INT, struct plan_move, "build", build.n),
 	FIELD_AT(FIELD_TEXT, struct plan_move, "host", host),
-	FIELD_END
+	FIELD_END,
 };
 
 #define INT(name_, member_) FIELD_AT(FIELD_INT, struct event_line, name_, event.member_)
@@ -71,7 +71,7 @@ static const struct field event_fields[] = {
 	MANY(FIELD_LIST, attempts, event.nattempts, attempt_status_fields),
 	MANY(FIELD_LIST, result, nresult, attempt_result_fields),
 	MANY(FIELD_LIST, moves, event.nmoves, move_fields),
-	FIELD_END
+	FIELD_END,
 };
 
 static struct event_line
@@ -122,7 +122,8 @@ event_decode(const char *text, struct event *ret_event, struct err *err)
 		return err_set(err, "expected the name of an event at \"%.40s\"", text);
 	if (codec_decode(&p, event_fields, &line, err) < 0)
 		return -1;
-	if (*p != '\0' || line.npolicy > 1 || line.nfacts > 1 || line.nload > 1 || line.nresult > 1) {
+	if (*p != '\0' || line.npolicy > 1 || line.nfacts > 1 || line.nload > 1 ||
+	    line.nresult > 1) {
 		codec_clear(event_fields, &line);
 		return err_set(err, "expected one record and nothing behind it at \"%.40s\"", text);
 	}

@@ -16,22 +16,22 @@
 
 enum event_kind {
 	EVENT_NONE,
-	EVENT_BOOT,        /* once, when the journal is loaded */
-	EVENT_TICK,        /* once a second */
-	EVENT_POLICY,      /* policy: this is what the files say now */
+	EVENT_BOOT, /* once, when the journal is loaded */
+	EVENT_TICK, /* once a second */
+	EVENT_POLICY, /* policy: this is what the files say now */
 	EVENT_POLICY_GONE, /* branch: no file has it any longer */
-	EVENT_HELLO,       /* host, facts, attempts */
-	EVENT_REPORT,      /* host, limit, load, attempts */
-	EVENT_GONE,        /* host, text: its connection ended */
-	EVENT_ATTEMPT,     /* host, attempts[0], result */
-	EVENT_RUN,         /* branch, names (targets, empty: all), revision, text why */
-	EVENT_CANCEL,      /* build or round, text reason */
-	EVENT_RETRY,       /* build or round */
-	EVENT_THROTTLE,    /* host, limit, duration_us, text reason */
-	EVENT_UNTHROTTLE,  /* host */
-	EVENT_DRAIN,       /* host, duration_us, text reason */
-	EVENT_RESUME,      /* host */
-	EVENT_PLAN,        /* version, moves */
+	EVENT_HELLO, /* host, facts, attempts */
+	EVENT_REPORT, /* host, limit, load, attempts */
+	EVENT_GONE, /* host, text: its connection ended */
+	EVENT_ATTEMPT, /* host, attempts[0], result */
+	EVENT_RUN, /* branch, names (targets, empty: all), revision, text why */
+	EVENT_CANCEL, /* build or round, text reason */
+	EVENT_RETRY, /* build or round */
+	EVENT_THROTTLE, /* host, limit, duration_us, text reason */
+	EVENT_UNTHROTTLE, /* host */
+	EVENT_DRAIN, /* host, duration_us, text reason */
+	EVENT_RESUME, /* host */
+	EVENT_PLAN, /* version, moves */
 	EVENT_KINDS
 };
 
@@ -45,8 +45,8 @@ struct plan_move {
 struct event {
 	enum event_kind kind;
 	struct moment at;
-	uint64_t request;        /* an operator's, to be answered by EFFECT_REPLY */
-	char who[NAME_SIZE];     /* the operator */
+	uint64_t request; /* an operator's, to be answered by EFFECT_REPLY */
+	char who[NAME_SIZE]; /* the operator */
 	char host[NAME_SIZE];
 	char branch[NAME_SIZE];
 	char revision[REVISION_SIZE];

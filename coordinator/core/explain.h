@@ -19,7 +19,7 @@ struct explain_host_row {
 	char host[NAME_SIZE];
 	enum filter filter;
 	char reason[TEXT_SIZE]; /* why not, or how long it is expected to take there */
-	bool here;              /* it runs there */
+	bool here; /* it runs there */
 };
 
 /* One sentence about the build as a whole, and a row a host. */

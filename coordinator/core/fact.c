@@ -83,7 +83,7 @@ static const struct field fact_fields[] = {
 	ONE(facts, nfacts, host_facts_fields),
 	ONE(status, nstatus, attempt_status_fields),
 	ONE(result, nresult, attempt_result_fields),
-	FIELD_END
+	FIELD_END,
 };
 
 static struct fact_line
@@ -134,7 +134,8 @@ fact_decode(const char *text, struct fact *ret_fact, struct err *err)
 		return err_set(err, "expected the name of a fact at \"%.40s\"", text);
 	if (codec_decode(&p, fact_fields, &line, err) < 0)
 		return -1;
-	if (*p != '\0' || line.npolicy > 1 || line.nfacts > 1 || line.nstatus > 1 || line.nresult > 1) {
+	if (*p != '\0' || line.npolicy > 1 || line.nfacts > 1 || line.nstatus > 1 ||
+	    line.nresult > 1) {
 		codec_clear(fact_fields, &line);
 		return err_set(err, "expected one record and nothing behind it at \"%.40s\"", text);
 	}

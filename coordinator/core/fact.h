@@ -18,23 +18,23 @@
 /* Append only: the names stand in journals. */
 enum fact_kind {
 	FACT_NONE,
-	FACT_EPOCH,       /* the coordinator started: number */
-	FACT_POLICY,      /* came into force: policy, its version in number */
+	FACT_EPOCH, /* the coordinator started: number */
+	FACT_POLICY, /* came into force: policy, its version in number */
 	FACT_POLICY_GONE, /* branch: no further rounds */
-	FACT_HOST,        /* was seen, or what it is has changed: host, facts */
-	FACT_DRAIN,       /* host, text reason, who, duration_us */
-	FACT_RESUME,      /* host, who */
-	FACT_THROTTLE,    /* host, limit, text reason, who, duration_us */
-	FACT_UNTHROTTLE,  /* host, who, text */
-	FACT_ROUND,       /* round, branch, number = policy version, revision, who, text why */
-	FACT_BUILD,       /* build, round, target */
-	FACT_GRANT,       /* attempt, build, host, number = epoch, fence */
-	FACT_RUNNING,     /* attempt */
-	FACT_CANCEL,      /* build, who, text reason: wanted; its attempts are told */
-	FACT_ENDED,       /* attempt, status, result */
-	FACT_DONE,        /* build, verdict, text */
-	FACT_RETRY,       /* build, who: done no longer */
-	FACT_LIMIT,       /* host, limit, number = level, text reason; soft */
+	FACT_HOST, /* was seen, or what it is has changed: host, facts */
+	FACT_DRAIN, /* host, text reason, who, duration_us */
+	FACT_RESUME, /* host, who */
+	FACT_THROTTLE, /* host, limit, text reason, who, duration_us */
+	FACT_UNTHROTTLE, /* host, who, text */
+	FACT_ROUND, /* round, branch, number = policy version, revision, who, text why */
+	FACT_BUILD, /* build, round, target */
+	FACT_GRANT, /* attempt, build, host, number = epoch, fence */
+	FACT_RUNNING, /* attempt */
+	FACT_CANCEL, /* build, who, text reason: wanted; its attempts are told */
+	FACT_ENDED, /* attempt, status, result */
+	FACT_DONE, /* build, verdict, text */
+	FACT_RETRY, /* build, who: done no longer */
+	FACT_LIMIT, /* host, limit, number = level, text reason; soft */
 	FACT_KINDS
 };
 
@@ -63,8 +63,8 @@ struct fact {
 	char revision[REVISION_SIZE];
 	char who[NAME_SIZE];
 	char text[TEXT_SIZE];
-	struct policy *policy;         /* FACT_POLICY */
-	struct host_facts *facts;      /* FACT_HOST */
+	struct policy *policy; /* FACT_POLICY */
+	struct host_facts *facts; /* FACT_HOST */
 	struct attempt_status *status; /* FACT_ENDED */
 	struct attempt_result *result; /* FACT_ENDED */
 };

@@ -16,7 +16,7 @@ static const struct field needs_fields[] = {
 	INT(needs, release_test),
 	TEXT(needs, release),
 	FIELD_MANY(FIELD_NAMES, struct needs, "labels", labels, nlabels, NULL),
-	FIELD_END
+	FIELD_END,
 };
 
 static const struct field target_fields[] = {
@@ -25,7 +25,7 @@ static const struct field target_fields[] = {
 	INT(target, timeout_us),
 	INT(target, stall_us),
 	INT(target, retries),
-	FIELD_END
+	FIELD_END,
 };
 
 const struct field policy_fields[] = {
@@ -40,7 +40,7 @@ const struct field policy_fields[] = {
 	INT(policy, jobs_max),
 	INT(policy, jobs_start),
 	FIELD_MANY(FIELD_LIST, struct policy, "targets", targets, ntargets, target_fields),
-	FIELD_END
+	FIELD_END,
 };
 
 const struct field host_facts_fields[] = {
@@ -56,14 +56,14 @@ const struct field host_facts_fields[] = {
 	INT(host_facts, slots),
 	FIELD_MANY(FIELD_NAMES, struct host_facts, "labels", labels, nlabels, NULL),
 	FIELD_MANY(FIELD_NAMES, struct host_facts, "recipes", recipes, nrecipes, NULL),
-	FIELD_END
+	FIELD_END,
 };
 
 static const struct field reading_fields[] = {
 	FIELD_AT(FIELD_DOUBLE, struct reading, "value", value),
 	INT(reading, window_us),
 	INT(reading, age_us),
-	FIELD_END
+	FIELD_END,
 };
 
 #define READING(name_, index_) FIELD_SUB(struct load, name_, readings[index_], reading_fields)
@@ -85,7 +85,7 @@ const struct field load_fields[] = {
 	READING("swap_out", LOAD_SWAP_OUT),
 	READING("disk_free", LOAD_DISK_FREE),
 	READING("spin", LOAD_SPIN),
-	FIELD_END
+	FIELD_END,
 };
 
 const struct field attempt_status_fields[] = {
@@ -107,7 +107,7 @@ const struct field attempt_status_fields[] = {
 	INT(attempt_status, unclaimed),
 	INT(attempt_status, elapsed_us),
 	INT(attempt_status, log_bytes),
-	FIELD_END
+	FIELD_END,
 };
 
 static const struct field phase_mark_fields[] = {
@@ -116,7 +116,7 @@ static const struct field phase_mark_fields[] = {
 	INT(phase_mark, at_us),
 	INT(phase_mark, log_offset),
 	INT(phase_mark, steps),
-	FIELD_END
+	FIELD_END,
 };
 
 const struct field attempt_result_fields[] = {
@@ -135,5 +135,5 @@ const struct field attempt_result_fields[] = {
 	INT(attempt_result, involuntary_switches),
 	INT(attempt_result, log_dropped_bytes),
 	FIELD_MANY(FIELD_LIST, struct attempt_result, "phases", phases, nphases, phase_mark_fields),
-	FIELD_END
+	FIELD_END,
 };

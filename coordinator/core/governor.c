@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/base/mem.h"
+
 static int32_t
 at_least_one(int32_t n)
 {
@@ -27,11 +29,9 @@ static void
 say_start(const struct governor_input *in, struct governor_decision *d)
 {
 	d->level = LEVEL_START;
-	if (in->start > 0)
-		snprintf(d->reason, sizeof d->reason, "%d: the start value of the policies of its builds",
-		    d->limit);
-	else
-		snprintf(d->reason, sizeof d->reason, "%d: one step for each of its threads", d->limit);
+	mem_copy_text(d->reason, sizeof d->reason,
+	    in->start > 0 ? "the start value of the policies of its builds"
+			  : "one step for each of its threads");
 }
 
 static void
@@ -47,8 +47,9 @@ bound_by_policies(const struct governor_input *in, struct governor_decision *d)
 	if (d->limit == was)
 		return;
 	d->level = LEVEL_BOUNDS;
-	snprintf(d->reason, sizeof d->reason, "%d: the policies of its builds allow %d to %d, the start "
-		"value was %d", d->limit, in->min, in->max, was);
+	snprintf(d->reason, sizeof d->reason,
+	    "the policies of its builds allow %d to %d, and the start value was %d", in->min,
+	    in->max, was);
 }
 
 static void
@@ -60,8 +61,9 @@ bound_by_operator(const struct governor_input *in, struct governor_decision *d)
 		return;
 	d->limit = at_least_one(in->throttle);
 	d->level = LEVEL_OPERATOR;
-	snprintf(d->reason, sizeof d->reason, "%d: throttled by %s (%.300s); without that it would be %d",
-	    d->limit, in->throttle_who, in->throttle_reason, was);
+	snprintf(d->reason, sizeof d->reason,
+	    "throttled by %s (%.300s); without that it would be %d", in->throttle_who,
+	    in->throttle_reason, was);
 }
 
 void

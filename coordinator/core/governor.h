@@ -17,24 +17,24 @@
 
 struct governor_input {
 	int32_t threads;
-	int32_t limit;             /* in force; 0 none */
-	enum governor_mode mode;   /* the most careful of the builds' */
-	size_t builds;             /* that run here */
-	int32_t start;             /* wanted by policies; 0 as many as threads */
-	int32_t min, max;          /* policies' bounds over all builds here; max 0 none */
+	int32_t limit; /* in force; 0 none */
+	enum governor_mode mode; /* the most careful of the builds' */
+	size_t builds; /* that run here */
+	int32_t start; /* wanted by policies; 0 as many as threads */
+	int32_t min, max; /* policies' bounds over all builds here; max 0 none */
 	bool throttled;
 	int32_t throttle;
 	const char *throttle_who, *throttle_reason;
 	/* for the law to come */
-	bool limited;              /* any build says that it could use more */
+	bool limited; /* any build says that it could use more */
 	int32_t running;
-	const struct load *load;   /* NULL: no reading of this connection */
+	const struct load *load; /* NULL: no reading of this connection */
 	int64_t load_age_us;
 };
 
 struct governor_decision {
-	int32_t limit;             /* to set; the one in force: leave it */
-	int32_t would;             /* what the law would set if it could act */
+	int32_t limit; /* to set; the one in force: leave it */
+	int32_t would; /* what the law would set if it could act */
 	enum governor_level level;
 	char reason[TEXT_SIZE];
 };

@@ -56,8 +56,8 @@ host_hello(struct turn *t)
 		return;
 	}
 	if (cluster_find_host(t->c, e->host) == NULL && t->c->nhosts == HOSTS_MAX) {
-		turn_refuse(t, ANSWER_CONFLICT, "host \"%s\" is one more than the %d that are supported",
-		    e->host, HOSTS_MAX);
+		turn_refuse(t, ANSWER_CONFLICT,
+		    "host \"%s\" is one more than the %d that are supported", e->host, HOSTS_MAX);
 		return;
 	}
 	facts_take(t);
@@ -85,7 +85,8 @@ host_report(struct turn *t)
 	size_t i;
 
 	if (h == NULL || e->load == NULL) {
-		turn_refuse(t, ANSWER_NOT_FOUND, "a report of host \"%s\", which has not said HELLO", e->host);
+		turn_refuse(t, ANSWER_NOT_FOUND,
+		    "a report of host \"%s\", which has not said HELLO", e->host);
 		return;
 	}
 	lease_renew(t, h);
@@ -123,7 +124,8 @@ hold_ok(struct turn *t, const struct host *h)
 	const struct event *e = t->event;
 
 	if (h == NULL) {
-		turn_refuse(t, ANSWER_NOT_FOUND, "no host \"%s\" is known: `flyball hosts` lists them", e->host);
+		turn_refuse(t, ANSWER_NOT_FOUND,
+		    "no host \"%s\" is known: `flyball hosts` lists them", e->host);
 		return false;
 	}
 	if (e->kind == EVENT_THROTTLE && (e->limit < 1 || e->limit > JOBS_MAX)) {
@@ -131,7 +133,8 @@ hold_ok(struct turn *t, const struct host *h)
 		return false;
 	}
 	if (e->duration_us < 0 || e->duration_us > HOLD_MAX_US) {
-		turn_refuse(t, ANSWER_USAGE, "a time of %lld s: expected at most ten years, or 0 for no end",
+		turn_refuse(t, ANSWER_USAGE,
+		    "a time of %lld s: expected at most ten years, or 0 for no end",
 		    (long long)(e->duration_us / SECOND_US));
 		return false;
 	}
@@ -161,10 +164,10 @@ host_hold(struct turn *t)
 
 	if (!hold_ok(t, h))
 		return;
-	f.kind = e->kind == EVENT_THROTTLE ? FACT_THROTTLE :
-	    e->kind == EVENT_UNTHROTTLE    ? FACT_UNTHROTTLE :
-	    e->kind == EVENT_DRAIN         ? FACT_DRAIN :
-	                                     FACT_RESUME;
+	f.kind = e->kind == EVENT_THROTTLE     ? FACT_THROTTLE
+		 : e->kind == EVENT_UNTHROTTLE ? FACT_UNTHROTTLE
+		 : e->kind == EVENT_DRAIN      ? FACT_DRAIN
+					       : FACT_RESUME;
 	memcpy(f.host, e->host, sizeof f.host);
 	memcpy(f.who, e->who, sizeof f.who);
 	memcpy(f.text, e->text, sizeof f.text);
@@ -177,16 +180,16 @@ host_hold(struct turn *t)
 	host_limits(t);
 	switch (e->kind) {
 	case EVENT_THROTTLE:
-		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s is throttled to %d; its limit is %d", h->name,
-		    e->limit, h->limit);
+		turn_reply(t, ANSWER_OK, (round_id){ 0 },
+		    "host %s is throttled to %d; its limit is %d", h->name, e->limit, h->limit);
 		break;
 	case EVENT_UNTHROTTLE:
-		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s is throttled no longer; its limit is %d",
-		    h->name, h->limit);
+		turn_reply(t, ANSWER_OK, (round_id){ 0 },
+		    "host %s is throttled no longer; its limit is %d", h->name, h->limit);
 		break;
 	case EVENT_DRAIN:
-		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s takes no new builds; %zu run on", h->name,
-		    host_live_count(t->c, h->name));
+		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s takes no new builds; %zu run on",
+		    h->name, host_live_count(t->c, h->name));
 		break;
 	default:
 		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s takes builds again", h->name);

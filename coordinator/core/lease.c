@@ -55,7 +55,8 @@ lease_tick(struct turn *t)
 		if (h->state == HOST_UP && mono_since(h->seen, now) > SILENT_US)
 			h->state = HOST_SILENT;
 		if ((h->state == HOST_SILENT || h->state == HOST_ABSENT) &&
-		    mono_since(h->lease_until, now) > 0 && mono_since(t->c->lease_grace_until, now) > 0)
+		    mono_since(h->lease_until, now) > 0 &&
+		    mono_since(t->c->lease_grace_until, now) > 0)
 			lease_expire(t, h);
 	}
 }

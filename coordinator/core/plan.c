@@ -62,22 +62,23 @@ static bool
 no_recipe(const struct candidate *k, char *ret_reason)
 {
 	return !has_name(k->h->facts.recipes, k->h->facts.nrecipes, k->policy->recipe) &&
-	    because(ret_reason, "recipe \"%s\" is not installed there", k->policy->recipe);
+	       because(ret_reason, "recipe \"%s\" is not installed there", k->policy->recipe);
 }
 
 static bool
 other_os(const struct candidate *k, char *ret_reason)
 {
 	return k->needs->os[0] != '\0' && strcasecmp(k->needs->os, k->h->facts.os) != 0 &&
-	    because(ret_reason, "needs %s, it is %s", k->needs->os, k->h->facts.os);
+	       because(ret_reason, "needs %s, it is %s", k->needs->os, k->h->facts.os);
 }
 
 static bool
 other_release(const struct candidate *k, char *ret_reason)
 {
 	return !release_satisfies(k->h->facts.release, k->needs->release_test, k->needs->release) &&
-	    because(ret_reason, "needs release %s %s, it has %s", release_test_name(k->needs->release_test),
-		k->needs->release, k->h->facts.release);
+	       because(ret_reason, "needs release %s %s, it has %s",
+		   release_test_name(k->needs->release_test), k->needs->release,
+		   k->h->facts.release);
 }
 
 static bool
@@ -87,7 +88,8 @@ no_label(const struct candidate *k, char *ret_reason)
 
 	for (i = 0; i < k->needs->nlabels; i++)
 		if (!has_name(k->h->facts.labels, k->h->facts.nlabels, k->needs->labels[i]))
-			return because(ret_reason, "needs label \"%s\", it has not", k->needs->labels[i]);
+			return because(
+			    ret_reason, "needs label \"%s\", it has not", k->needs->labels[i]);
 	return false;
 }
 
@@ -101,8 +103,8 @@ static bool
 little_memory(const struct candidate *k, char *ret_reason)
 {
 	return k->needs->memory_bytes > k->h->facts.memory_bytes &&
-	    because(ret_reason, "needs %.1f GiB of memory, it has %.1f", gigabytes(k->needs->memory_bytes),
-		gigabytes(k->h->facts.memory_bytes));
+	       because(ret_reason, "needs %.1f GiB of memory, it has %.1f",
+		   gigabytes(k->needs->memory_bytes), gigabytes(k->h->facts.memory_bytes));
 }
 
 static bool
@@ -122,14 +124,15 @@ refused_before(const struct candidate *k, char *ret_reason)
 static bool
 not_up(const struct candidate *k, char *ret_reason)
 {
-	return k->h->state != HOST_UP && because(ret_reason, "it is %s", host_state_name(k->h->state));
+	return k->h->state != HOST_UP &&
+	       because(ret_reason, "it is %s", host_state_name(k->h->state));
 }
 
 static bool
 drained(const struct candidate *k, char *ret_reason)
 {
 	return k->h->drain.set &&
-	    because(ret_reason, "drained by %s: %.300s", k->h->drain.who, k->h->drain.reason);
+	       because(ret_reason, "drained by %s: %.300s", k->h->drain.who, k->h->drain.reason);
 }
 
 /* Unknown is no reason to refuse: the agent looks again before it starts anything. */
@@ -141,8 +144,9 @@ little_disk(const struct candidate *k, char *ret_reason)
 	if (!k->h->reported || load->missing >> LOAD_DISK_FREE & 1)
 		return false;
 	return (double)k->needs->disk_bytes > load->readings[LOAD_DISK_FREE].value &&
-	    because(ret_reason, "needs %.1f GiB of disk, %.1f are free", gigabytes(k->needs->disk_bytes),
-		gigabytes((int64_t)load->readings[LOAD_DISK_FREE].value));
+	       because(ret_reason, "needs %.1f GiB of disk, %.1f are free",
+		   gigabytes(k->needs->disk_bytes),
+		   gigabytes((int64_t)load->readings[LOAD_DISK_FREE].value));
 }
 
 static bool
@@ -151,7 +155,8 @@ no_slot(const struct candidate *k, char *ret_reason)
 	size_t live = host_live_count(k->c, k->h->name);
 
 	return live >= (size_t)(k->h->facts.slots > 0 ? k->h->facts.slots : 1) &&
-	    because(ret_reason, "busy: it runs %zu of %d builds at once", live, k->h->facts.slots);
+	       because(
+		   ret_reason, "busy: it runs %zu of %d builds at once", live, k->h->facts.slots);
 }
 
 enum filter
@@ -229,8 +234,8 @@ list_waiting(const struct cluster *c, size_t *ret_n)
 
 struct place {
 	const struct host *h;
-	size_t live;         /* builds there, those of this plan included */
-	int64_t free_in_us;  /* until the next slot is free, when there is none now; -1 unknown */
+	size_t live; /* builds there, those of this plan included */
+	int64_t free_in_us; /* until the next slot is free, when there is none now; -1 unknown */
 };
 
 /* When the first of a host's builds will probably end; -1 when that cannot be told. */
@@ -262,7 +267,8 @@ machine_live(const struct place *places, size_t n, const struct place *p)
 	size_t i, live = 0;
 
 	for (i = 0; i < n; i++)
-		if (&places[i] == p || (p->h->facts.boot_id[0] != '\0' &&
+		if (&places[i] == p ||
+		    (p->h->facts.boot_id[0] != '\0' &&
 			strcmp(places[i].h->facts.boot_id, p->h->facts.boot_id) == 0))
 			live += places[i].live;
 	return live;
@@ -304,9 +310,11 @@ choose(const struct cluster *c, const struct build *b, struct place *places, siz
 		int64_t duration = predict_build(c, b, p->h).real_us;
 		struct choice k = { p, false, duration, machine_live(places, n, p) };
 
-		k.now = filter == FILTER_NONE && p->live < (size_t)(p->h->facts.slots > 0 ? p->h->facts.slots : 1);
+		k.now = filter == FILTER_NONE &&
+			p->live < (size_t)(p->h->facts.slots > 0 ? p->h->facts.slots : 1);
 		if (!k.now) {
-			if ((filter != FILTER_SLOTS && filter != FILTER_NONE) || duration == 0 || p->free_in_us < 0)
+			if ((filter != FILTER_SLOTS && filter != FILTER_NONE) || duration == 0 ||
+			    p->free_in_us < 0)
 				continue;
 			k.finish_us += p->free_in_us;
 		}
@@ -317,7 +325,8 @@ choose(const struct cluster *c, const struct build *b, struct place *places, siz
 }
 
 void
-plan_search(const struct cluster *c, int64_t budget, struct plan_move **ret_moves, size_t *ret_nmoves)
+plan_search(
+    const struct cluster *c, int64_t budget, struct plan_move **ret_moves, size_t *ret_nmoves)
 {
 	size_t i, n, nmoves = 0;
 	struct waiting *waiting = list_waiting(c, &n);

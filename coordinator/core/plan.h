@@ -26,7 +26,7 @@ enum filter {
 	FILTER_STATE,
 	FILTER_DRAINED,
 	FILTER_DISK,
-	FILTER_SLOTS    /* would do, but is full */
+	FILTER_SLOTS /* would do, but is full */
 };
 
 const char *filter_name(enum filter filter);
@@ -36,7 +36,7 @@ enum filter plan_filter(const struct cluster *c, const struct build *b, const st
     char ret_reason[TEXT_SIZE]);
 
 /* budget: pairs of build and host that may be looked at. Same cluster, same budget, same plan. */
-void plan_search(const struct cluster *c, int64_t budget, struct plan_move **ret_moves,
-    size_t *ret_nmoves);
+void plan_search(
+    const struct cluster *c, int64_t budget, struct plan_move **ret_moves, size_t *ret_nmoves);
 
 #endif

@@ -35,7 +35,7 @@ struct target {
 	char name[NAME_SIZE];
 	struct needs needs;
 	int64_t timeout_us, stall_us; /* 0: none */
-	int32_t retries;              /* further attempts after a host's fault */
+	int32_t retries; /* further attempts after a host's fault */
 };
 
 struct policy {

@@ -32,7 +32,8 @@ same_class(const struct host *a, const struct host *b)
 
 /* Did this attempt build the same branch and target, well, and on such a host (NULL: any)? */
 static bool
-teaches(const struct cluster *c, const struct attempt *a, const struct build *b, const struct host *h)
+teaches(
+    const struct cluster *c, const struct attempt *a, const struct build *b, const struct host *h)
 {
 	const struct build *other = cluster_find_build(c, a->build);
 

@@ -15,12 +15,13 @@
 
 struct prediction {
 	int64_t real_us; /* 0 unknown */
-	int64_t steps;   /* 0 unknown */
+	int64_t steps; /* 0 unknown */
 	int32_t samples;
 };
 
 /* For a build on a host: of attempts on hosts of its class when there are any, else of all. */
-struct prediction predict_build(const struct cluster *c, const struct build *b, const struct host *h);
+struct prediction predict_build(
+    const struct cluster *c, const struct build *b, const struct host *h);
 
 /* Hosts alike in OS release, CPU, threads and memory: "Linux 6.1 x86_64 8t 32g". */
 void host_class_name(const struct host *h, char ret_name[TEXT_SIZE]);

@@ -16,8 +16,9 @@ policy_in_force(struct turn *t)
 	if (was != NULL && policy_equal(was, p))
 		return;
 	if (was == NULL && t->c->nbranches == BRANCHES_MAX) {
-		turn_refuse(t, ANSWER_CONFLICT, "branch \"%s\" is one more than the %d that are supported",
-		    p->branch, BRANCHES_MAX);
+		turn_refuse(t, ANSWER_CONFLICT,
+		    "branch \"%s\" is one more than the %d that are supported", p->branch,
+		    BRANCHES_MAX);
 		return;
 	}
 	f.policy = policy_dup(p);
@@ -51,13 +52,16 @@ names_ok(struct turn *t, const struct policy *p)
 
 	for (i = 0; i < e->nnames; i++) {
 		if (policy_find_target(p, e->names[i]) == NULL) {
-			turn_refuse(t, ANSWER_NOT_FOUND, "branch \"%s\" has no target \"%s\": `flyball policy show "
-				"%s` lists them", p->branch, e->names[i], p->branch);
+			turn_refuse(t, ANSWER_NOT_FOUND,
+			    "branch \"%s\" has no target \"%s\": `flyball policy show "
+			    "%s` lists them",
+			    p->branch, e->names[i], p->branch);
 			return false;
 		}
 		for (k = 0; k < i; k++)
 			if (strcmp(e->names[i], e->names[k]) == 0) {
-				turn_refuse(t, ANSWER_USAGE, "target \"%s\" is asked for twice", e->names[i]);
+				turn_refuse(t, ANSWER_USAGE, "target \"%s\" is asked for twice",
+				    e->names[i]);
 				return false;
 			}
 	}
@@ -83,8 +87,10 @@ round_run(struct turn *t)
 	size_t i, n;
 
 	if (p == NULL) {
-		turn_refuse(t, ANSWER_NOT_FOUND, "no policy for a branch \"%s\" is in force: `flyball status` "
-			"tells which are", e->branch);
+		turn_refuse(t, ANSWER_NOT_FOUND,
+		    "no policy for a branch \"%s\" is in force: `flyball status` "
+		    "tells which are",
+		    e->branch);
 		return;
 	}
 	if (!names_ok(t, p))
@@ -99,6 +105,6 @@ round_run(struct turn *t)
 	n = e->nnames > 0 ? e->nnames : p->ntargets;
 	for (i = 0; i < n; i++)
 		add_build(t, f.round, e->nnames > 0 ? e->names[i] : p->targets[i].name);
-	turn_reply(t, ANSWER_OK, f.round, "round %llu of %s: %zu builds", (unsigned long long)f.round.n,
-	    e->branch, n);
+	turn_reply(t, ANSWER_OK, f.round, "round %llu of %s: %zu builds",
+	    (unsigned long long)f.round.n, e->branch, n);
 }

@@ -63,7 +63,8 @@ turn_refuse(struct turn *t, enum answer answer, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	say(t, t->event->request ? EFFECT_REPLY : EFFECT_REFUSE, answer, (round_id){ 0 }, format, ap);
+	say(t, t->event->request ? EFFECT_REPLY : EFFECT_REFUSE, answer, (round_id){ 0 }, format,
+	    ap);
 	va_end(ap);
 }
 
@@ -105,7 +106,8 @@ plan_could_help(const struct cluster *c)
 static void
 ask_for_plan(struct turn *t)
 {
-	if (t->c->plan_wanted || !(t->changed || t->event->kind == EVENT_TICK) || !plan_could_help(t->c))
+	if (t->c->plan_wanted || !(t->changed || t->event->kind == EVENT_TICK) ||
+	    !plan_could_help(t->c))
 		return;
 	t->c->plan_wanted = true;
 	effects_add(t->effects, EFFECT_PLAN)->version = t->c->version;
@@ -140,7 +142,8 @@ step(struct cluster *c, const struct event *event, struct effects *effects)
 		return;
 	}
 	if (c->epoch == 0 && event->kind != EVENT_BOOT) {
-		turn_refuse(&t, ANSWER_FAILED, "an event before the start: %s", event_kind_name(event->kind));
+		turn_refuse(&t, ANSWER_FAILED, "an event before the start: %s",
+		    event_kind_name(event->kind));
 		return;
 	}
 	handle[event->kind](&t);

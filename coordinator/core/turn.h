@@ -33,25 +33,25 @@ void turn_refuse(struct turn *t, enum answer answer, const char *format, ...)
 void host_hello(struct turn *t);
 void host_report(struct turn *t);
 void host_gone(struct turn *t);
-void host_hold(struct turn *t);      /* throttle, unthrottle, drain, resume */
-void host_tick(struct turn *t);      /* silence, expiry of holds */
+void host_hold(struct turn *t); /* throttle, unthrottle, drain, resume */
+void host_tick(struct turn *t); /* silence, expiry of holds */
 void host_boot(struct turn *t);
-void host_limits(struct turn *t);    /* the governor, for every host */
+void host_limits(struct turn *t); /* the governor, for every host */
 /* lease.c */
 void lease_renew(struct turn *t, struct host *h);
 void lease_speak(struct turn *t, struct host *h); /* it spoke of an attempt, and has not reported */
 void lease_tick(struct turn *t);
 /* build.c */
-void build_attempt(struct turn *t);  /* what an agent says of an attempt */
+void build_attempt(struct turn *t); /* what an agent says of an attempt */
 void build_status(struct turn *t, const struct host *h, const struct attempt_status *s);
 void build_reconcile(struct turn *t, const struct host *h); /* a HELLO's attempts against ours */
-void build_return(struct turn *t, const struct host *h);    /* what one that was away still builds */
+void build_return(struct turn *t, const struct host *h); /* what one that was away still builds */
 void build_lost(struct turn *t, struct attempt *a, const char *reason);
 void build_cancel(struct turn *t);
 void build_retry(struct turn *t);
 void build_plan(struct turn *t);
 /* round.c */
-void round_policy(struct turn *t);   /* in force, or gone */
+void round_policy(struct turn *t); /* in force, or gone */
 void round_run(struct turn *t);
 
 #endif

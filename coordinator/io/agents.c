@@ -19,9 +19,9 @@
 
 struct connection {
 	struct peer *peer;
-	const char *host;      /* the channel's */
+	const char *host; /* the channel's */
 	size_t nlisted;
-	attempt_id *listed;    /* by its HELLO: their log offsets are told after the WELCOME */
+	attempt_id *listed; /* by its HELLO: their log offsets are told after the WELCOME */
 	struct connection *next;
 };
 
@@ -51,8 +51,8 @@ send(struct agents *agents, struct peer *peer, struct message *m, bool reliable)
 	struct err err;
 
 	if (channel_send(agents->channel, peer, m, reliable, &err) < 0)
-		log_warning("%s not sent: %s host=%s", message_kind_name(m->envelope.kind), err.text,
-		    peer_name(peer));
+		log_warning("%s not sent: %s host=%s", message_kind_name(m->envelope.kind),
+		    err.text, peer_name(peer));
 }
 
 static bool
@@ -103,8 +103,8 @@ take_log(struct agents *agents, struct connection *k, const struct message_log *
 		tell_log(agents, k, log->id, false, true);
 		return;
 	}
-	if (build_log_append(agents->log_folder, log->id, log->offset, log->bytes, log->nbytes, &size,
-		&err) < 0) {
+	if (build_log_append(agents->log_folder, log->id, log->offset, log->bytes, log->nbytes,
+		&size, &err) < 0) {
 		log_throttled("log", "%s; the agent keeps it, retrying", err.text);
 		return;
 	}
@@ -275,19 +275,26 @@ say_start(struct agents *agents, struct connection *k, const struct effect *e)
 	struct prediction known = predict_build(c, b, h);
 	struct message m = { .envelope.kind = MESSAGE_START };
 
-	m.start = (struct message_start){ .id = a->id, .fence = a->fence, .build = b->id, .round = r->id,
-		.jobs_min = p->jobs_min, .jobs_max = p->jobs_max, .limit = h->limit,
-		.timeout_us = target->timeout_us, .stall_us = target->stall_us,
+	m.start = (struct message_start){ .id = a->id,
+		.fence = a->fence,
+		.build = b->id,
+		.round = r->id,
+		.jobs_min = p->jobs_min,
+		.jobs_max = p->jobs_max,
+		.limit = h->limit,
+		.timeout_us = target->timeout_us,
+		.stall_us = target->stall_us,
 		.need_disk_bytes = target->needs.disk_bytes,
-		.need_memory_bytes = target->needs.memory_bytes, .expected_steps = known.steps,
+		.need_memory_bytes = target->needs.memory_bytes,
+		.expected_steps = known.steps,
 		.expected_us = known.real_us };
 	memcpy(m.start.branch, r->branch, sizeof m.start.branch);
 	memcpy(m.start.target, b->target, sizeof m.start.target);
 	memcpy(m.start.recipe, p->recipe, sizeof m.start.recipe);
 	memcpy(m.start.revision, r->revision, sizeof m.start.revision);
 	memcpy(m.start.source, p->source, sizeof m.start.source);
-	log_notice("attempt granted attempt=%llu build=%llu branch=%s target=%s host=%s", (ull)a->id.n,
-	    (ull)b->id.n, r->branch, b->target, k->host);
+	log_notice("attempt granted attempt=%llu build=%llu branch=%s target=%s host=%s",
+	    (ull)a->id.n, (ull)b->id.n, r->branch, b->target, k->host);
 	send(agents, k->peer, &m, true);
 }
 
@@ -363,7 +370,8 @@ agents_create(struct hub *hub, const struct config *config, const struct key_pai
 {
 	struct agents *agents = mem_calloc(1, sizeof *agents);
 	struct channel_callbacks callbacks = { on_message, on_gone, NULL, on_trouble, agents };
-	struct channel_listen_options options = { config->agents, "agents", keys, AGENT_MESSAGE_BYTES };
+	struct channel_listen_options options = { config->agents, "agents", keys,
+		AGENT_MESSAGE_BYTES };
 
 	agents->config = config;
 	agents->log_folder = log_folder;

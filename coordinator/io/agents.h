@@ -18,8 +18,8 @@
 
 struct agents;
 
-struct agents *agents_create(struct hub *hub, const struct config *config, const struct key_pair *keys,
-    const char *log_folder, struct err *err);
+struct agents *agents_create(struct hub *hub, const struct config *config,
+    const struct key_pair *keys, const char *log_folder, struct err *err);
 void agents_destroy(struct agents *agents);
 /* From now on messages become events of this driver. */
 void agents_attach(struct agents *agents, struct driver *driver);

@@ -52,8 +52,8 @@ write_all(int fd, int64_t size, const char *bytes, size_t nbytes)
 }
 
 int
-build_log_append(const char *folder, attempt_id id, int64_t offset, const void *bytes, size_t nbytes,
-    int64_t *ret_size, struct err *err)
+build_log_append(const char *folder, attempt_id id, int64_t offset, const void *bytes,
+    size_t nbytes, int64_t *ret_size, struct err *err)
 {
 	int64_t size = build_log_size(folder, id), skip = size - offset;
 	char path[PATH_BYTES];

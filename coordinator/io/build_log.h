@@ -20,8 +20,8 @@ int64_t build_log_size(const char *folder, attempt_id id);
 
 /* Takes bytes that continue the file, or overlap its end; those behind a gap are not taken. The
  * size after that in ret_size. */
-int build_log_append(const char *folder, attempt_id id, int64_t offset, const void *bytes, size_t nbytes,
-    int64_t *ret_size, struct err *err);
+int build_log_append(const char *folder, attempt_id id, int64_t offset, const void *bytes,
+    size_t nbytes, int64_t *ret_size, struct err *err);
 
 /* Returns when all of it is on the disk. */
 int build_log_sync(const char *folder, attempt_id id, struct err *err);

@@ -16,7 +16,7 @@
 
 static cfg_opt_t peer_opts[] = {
 	CFG_STR("key", NULL, CFGF_NODEFAULT),
-	CFG_END()
+	CFG_END(),
 };
 
 static cfg_opt_t top_opts[] = {
@@ -31,7 +31,7 @@ static cfg_opt_t top_opts[] = {
 	CFG_STR_LIST("users", "{}", CFGF_NONE),
 	CFG_SEC("host", peer_opts, CFGF_MULTI | CFGF_TITLE),
 	CFG_SEC("operator", peer_opts, CFGF_MULTI | CFGF_TITLE),
-	CFG_END()
+	CFG_END(),
 };
 
 static int
@@ -50,7 +50,8 @@ check_tcp(cfg_t *cfg, cfg_opt_t *opt)
 {
 	const char *s = cfg_opt_getnstr(opt, 0);
 
-	if (strncmp(s, "tcp://", 6) == 0 || (*s == '\0' && strcmp(cfg_opt_name(opt), "agents") != 0))
+	if (strncmp(s, "tcp://", 6) == 0 ||
+	    (*s == '\0' && strcmp(cfg_opt_name(opt), "agents") != 0))
 		return 0;
 	cfg_error(cfg, "%s is \"%s\": expected an endpoint such as \"tcp://0.0.0.0:7700\"",
 	    cfg_opt_name(opt), s);
@@ -64,8 +65,10 @@ check_ipc(cfg_t *cfg, cfg_opt_t *opt)
 
 	if (strncmp(s, "ipc:///", 7) == 0)
 		return 0;
-	cfg_error(cfg, "operators is \"%s\": expected \"ipc://\" and an absolute path; an endpoint on the "
-		"network is operators_tcp", s);
+	cfg_error(cfg,
+	    "operators is \"%s\": expected \"ipc://\" and an absolute path; an endpoint on the "
+	    "network is operators_tcp",
+	    s);
 	return -1;
 }
 
@@ -82,8 +85,10 @@ check_peer(cfg_t *cfg, cfg_opt_t *opt)
 	}
 	if (key != NULL && (key_text_ok(key) || key[0] == '/'))
 		return 0;
-	cfg_error(cfg, "%s \"%s\": expected key = \"40 characters of a public key\", or the absolute path "
-		"of its .pub file", cfg_opt_name(opt), cfg_title(peer));
+	cfg_error(cfg,
+	    "%s \"%s\": expected key = \"40 characters of a public key\", or the absolute path "
+	    "of its .pub file",
+	    cfg_opt_name(opt), cfg_title(peer));
 	return -1;
 }
 
@@ -112,7 +117,9 @@ take_peers(const char *path, cfg_t *cfg, const char *kind, struct known_key **li
 			return err_prefix(err, "%s: %s \"%s\"", path, kind, known.name);
 		for (k = 0; k < *n; k++)
 			if (strcmp((*list)[k].key, known.key) == 0)
-				return err_set(err, "%s: %s \"%s\" and \"%s\" have the same key: each needs its own",
+				return err_set(err,
+				    "%s: %s \"%s\" and \"%s\" have the same key: each needs its "
+				    "own",
 				    path, kind, (*list)[k].name, known.name);
 		*list = mem_room(*list, *n, capacity, sizeof known);
 		(*list)[(*n)++] = known;
@@ -130,8 +137,11 @@ take_users(const char *path, cfg_t *cfg, struct config *config, struct err *err)
 		const struct passwd *pw = getpwnam(name);
 
 		if (pw == NULL)
-			return err_set(err, "%s: users names \"%s\", and this machine has no such user", path, name);
-		config->users = mem_room(config->users, config->nusers, &config->users_capacity, sizeof(uid_t));
+			return err_set(err,
+			    "%s: users names \"%s\", and this machine has no such user", path,
+			    name);
+		config->users =
+		    mem_room(config->users, config->nusers, &config->users_capacity, sizeof(uid_t));
 		config->users[config->nusers++] = pw->pw_uid;
 	}
 	return 0;
@@ -149,16 +159,18 @@ static int
 take(const char *path, cfg_t *cfg, struct config *config, struct err *err)
 {
 	if (take_text(path, cfg, "agents", config->agents, sizeof config->agents, err) < 0 ||
-	    take_text(path, cfg, "operators", config->operators, sizeof config->operators, err) < 0 ||
-	    take_text(path, cfg, "operators_tcp", config->operators_tcp, sizeof config->operators_tcp,
-		err) < 0 ||
+	    take_text(path, cfg, "operators", config->operators, sizeof config->operators, err) <
+		0 ||
+	    take_text(path, cfg, "operators_tcp", config->operators_tcp,
+		sizeof config->operators_tcp, err) < 0 ||
 	    take_text(path, cfg, "key", config->key, sizeof config->key, err) < 0 ||
 	    take_text(path, cfg, "state", config->state, sizeof config->state, err) < 0 ||
 	    take_text(path, cfg, "policies", config->policies, sizeof config->policies, err) < 0)
 		return -1;
 	config->report_busy_us = cfg_getint(cfg, "report_busy") * SECOND_US;
 	config->report_idle_us = cfg_getint(cfg, "report_idle") * SECOND_US;
-	if (take_peers(path, cfg, "host", &config->hosts, &config->nhosts, &config->hosts_capacity, err) < 0 ||
+	if (take_peers(path, cfg, "host", &config->hosts, &config->nhosts, &config->hosts_capacity,
+		err) < 0 ||
 	    take_peers(path, cfg, "operator", &config->operator_keys, &config->noperators,
 		&config->operators_capacity, err) < 0)
 		return -1;

@@ -23,19 +23,19 @@ struct known_key {
 };
 
 struct config {
-	char agents[SOURCE_SIZE];        /* endpoint */
+	char agents[SOURCE_SIZE]; /* endpoint */
 	char operators[SOURCE_SIZE];
 	char operators_tcp[SOURCE_SIZE]; /* "" none */
-	char key[SOURCE_SIZE];           /* file */
-	char state[SOURCE_SIZE];         /* folder */
-	char policies[SOURCE_SIZE];      /* folder */
+	char key[SOURCE_SIZE]; /* file */
+	char state[SOURCE_SIZE]; /* folder */
+	char policies[SOURCE_SIZE]; /* folder */
 	int64_t report_busy_us, report_idle_us;
 	size_t nhosts, hosts_capacity;
 	struct known_key *hosts;
 	size_t noperators, operators_capacity;
 	struct known_key *operator_keys;
 	size_t nusers, users_capacity;
-	uid_t *users;                    /* beside root and our own */
+	uid_t *users; /* beside root and our own */
 };
 
 int config_load(const char *path, struct config *ret_config, struct err *err);

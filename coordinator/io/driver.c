@@ -25,7 +25,7 @@ struct driver {
 	struct record *record;
 	struct driver_callbacks callbacks;
 	struct cluster *cluster;
-	struct effects pending;   /* of this turn; those before `committed` are safe */
+	struct effects pending; /* of this turn; those before `committed` are safe */
 	size_t committed;
 	struct loop_watch *turn, *tick;
 	mono_us last_commit, retry_at;
@@ -113,7 +113,8 @@ commit(struct driver *d)
 		return false;
 	facts = mem_calloc(d->pending.n - d->committed, sizeof *facts);
 	n = gather(d, facts, &hard);
-	if (n > 0 && (hard || d->in_trouble || mono_since(d->last_commit, loop_now()) > SOFT_COMMIT_US)) {
+	if (n > 0 &&
+	    (hard || d->in_trouble || mono_since(d->last_commit, loop_now()) > SOFT_COMMIT_US)) {
 		done = store_append(d->store, facts, n, &err) == 0;
 		if (done) {
 			commit_succeeded(d);
@@ -174,7 +175,8 @@ has_work(const struct driver *d)
 	size_t i;
 
 	for (i = 0; i < d->pending.n; i++)
-		if (d->pending.list[i].kind != EFFECT_FACT || !fact_soft(d->pending.list[i].fact->kind))
+		if (d->pending.list[i].kind != EFFECT_FACT ||
+		    !fact_soft(d->pending.list[i].fact->kind))
 			return true;
 	return d->pending.n > 0 && mono_since(d->last_commit, loop_now()) > SOFT_COMMIT_US;
 }

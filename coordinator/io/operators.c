@@ -16,7 +16,7 @@ struct waiting {
 	uint64_t number;
 	struct channel *channel;
 	struct peer *peer; /* NULL: gone meanwhile */
-	uint64_t id;       /* as the operator counts */
+	uint64_t id; /* as the operator counts */
 	struct waiting *next;
 };
 
@@ -69,7 +69,8 @@ ask_core(struct operators *o, struct channel *channel, struct peer *peer, uint64
 	o->waiting = w;
 	event->request = w->number;
 	mem_copy_text(event->who, sizeof event->who, who);
-	log_notice("operator asks %s who=%s host=%s branch=%s build=%llu round=%llu limit=%d reason=\"%s\"",
+	log_notice("operator asks %s who=%s host=%s branch=%s build=%llu round=%llu limit=%d "
+		   "reason=\"%s\"",
 	    event_kind_name(event->kind), who, event->host, event->branch,
 	    (unsigned long long)event->build.n, (unsigned long long)event->round.n, event->limit,
 	    event->text);
@@ -92,8 +93,11 @@ static void
 take_request(struct operators *o, struct channel *channel, struct peer *peer,
     const struct message_request *request)
 {
-	struct control_context context = { .cluster = driver_cluster(o->driver), .now = driver_now(),
-		.log_folder = o->log_folder, .policy_error = o->policy_error, .version = FLYBALL_VERSION,
+	struct control_context context = { .cluster = driver_cluster(o->driver),
+		.now = driver_now(),
+		.log_folder = o->log_folder,
+		.policy_error = o->policy_error,
+		.version = FLYBALL_VERSION,
 		.started = o->started };
 	struct message m = { 0 };
 	struct event event = { 0 };
@@ -123,7 +127,8 @@ on_message(void *arg, struct peer *peer, struct message *m)
 	if (m->envelope.kind == MESSAGE_REQUEST)
 		take_request(l->operators, l->channel, peer, &m->request);
 	else
-		log_throttled(peer_name(peer), "a %s is not for an operator to say, ignoring operator=%s",
+		log_throttled(peer_name(peer),
+		    "a %s is not for an operator to say, ignoring operator=%s",
 		    message_kind_name(m->envelope.kind), peer_name(peer));
 }
 
@@ -200,8 +205,10 @@ static int
 listen_at(struct operators *o, int i, struct hub *hub, const char *endpoint,
     const struct key_pair *keys, struct err *err)
 {
-	struct channel_callbacks callbacks = { on_message, on_gone, NULL, on_trouble, &o->listeners[i] };
-	struct channel_listen_options options = { endpoint, "operators", keys, OPERATOR_MESSAGE_BYTES };
+	struct channel_callbacks callbacks = { on_message, on_gone, NULL, on_trouble,
+		&o->listeners[i] };
+	struct channel_listen_options options = { endpoint, "operators", keys,
+		OPERATOR_MESSAGE_BYTES };
 
 	o->listeners[i].operators = o;
 	o->listeners[i].channel = channel_listen(hub, &options, &callbacks, err);

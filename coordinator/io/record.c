@@ -18,7 +18,8 @@ static void
 write_line(struct record *r)
 {
 	if (r->file != NULL && (fputs(r->line.text, r->file) < 0 || fputc('\n', r->file) < 0)) {
-		log_error("the recording cannot be written, stopping it path=%s errno=%d", r->path, errno);
+		log_error("the recording cannot be written, stopping it path=%s errno=%d", r->path,
+		    errno);
 		fclose(r->file);
 		r->file = NULL;
 	}
@@ -32,8 +33,8 @@ record_open(const char *path, struct err *err)
 	struct record *r;
 
 	if (file == NULL) {
-		err_set_errno(err, errno, "recording %s: cannot be created (an old one is never written over)",
-		    path);
+		err_set_errno(err, errno,
+		    "recording %s: cannot be created (an old one is never written over)", path);
 		return NULL;
 	}
 	r = mem_calloc(1, sizeof *r);
@@ -67,7 +68,8 @@ record_fact(struct record *r, const struct fact *fact)
 }
 
 void
-record_step(struct record *r, const struct event *event, const struct effects *effects, size_t first)
+record_step(
+    struct record *r, const struct event *event, const struct effects *effects, size_t first)
 {
 	size_t i;
 

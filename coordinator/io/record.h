@@ -23,8 +23,8 @@ struct record *record_open(const char *path, struct err *err);
 void record_close(struct record *record);
 void record_fact(struct record *record, const struct fact *fact);
 /* The event and those of its effects from index first on. */
-void record_step(struct record *record, const struct event *event, const struct effects *effects,
-    size_t first);
+void record_step(
+    struct record *record, const struct event *event, const struct effects *effects, size_t first);
 /* To the kernel: once a turn. */
 void record_flush(struct record *record);
 

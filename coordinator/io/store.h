@@ -25,7 +25,8 @@ struct store *store_open_memory(void);
 void store_close(struct store *store);
 
 /* All of the batch is safe on disk when this returns 0. */
-int store_append(struct store *store, const struct fact *const *facts, size_t nfacts, struct err *err);
+int store_append(
+    struct store *store, const struct fact *const *facts, size_t nfacts, struct err *err);
 
 /* Reads from the first fact on: 1 with a fact, 0 at the end, -1 on damage. */
 int store_rewind(struct store *store, struct err *err);
