@@ -155,7 +155,7 @@ check-long: deps-test
 		$(wildcard tests/long/*.t)
 
 check-update: test-programs
-	@FLYBALL_BUILD=$(CURDIR)/$(B) FLYBALL_UPDATE=1 tests/run $(wildcard tests/system/05*.t)
+	@FLYBALL_BUILD=$(CURDIR)/$(B) FLYBALL_UPDATE=1 tests/run $(B)/tests/unit/io_policy $(wildcard tests/system/05*.t)
 	@git diff --stat -- tests
 
 # Benchmarks print figures and assert none.

@@ -11,7 +11,7 @@
 #   policy NAME <<EOF          writes a policy file; hup has the coordinator read them again
 #
 # May be set before: source_root ($C/src), recipes (a quoted list), coordinator_option and agent_option
-# (further lines for the configurations), FLYBALL_WRAP (a program to run the daemons under).
+# (further lines for the configurations), keeper (the program), FLYBALL_WRAP (a program to run the daemons under).
 #
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154,SC2034,SC2013,SC2119,SC2120
@@ -74,7 +74,7 @@ agent_config() {
 	work = "$C/$1/work"
 	recipes = { ${recipes:-"\"$top/deploy/recipes\""} }
 	source_roots = { "${source_root:-$C/src}" }
-	keeper = "$bin/flyball-keeper"
+	keeper = "${keeper:-$bin/flyball-keeper}"
 	jitter = 1
 	${agent_option:-}
 	CONF
