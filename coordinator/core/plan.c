@@ -149,14 +149,19 @@ little_disk(const struct candidate *k, char *ret_reason)
 		   gigabytes((int64_t)load->readings[LOAD_DISK_FREE].value));
 }
 
+static size_t
+slots_of(const struct host *h)
+{
+	return h->facts.slots > 0 ? (size_t)h->facts.slots : 1;
+}
+
 static bool
 no_slot(const struct candidate *k, char *ret_reason)
 {
 	size_t live = host_live_count(k->c, k->h->name);
 
-	return live >= (size_t)(k->h->facts.slots > 0 ? k->h->facts.slots : 1) &&
-	       because(
-		   ret_reason, "busy: it runs %zu of %d builds at once", live, k->h->facts.slots);
+	return live >= slots_of(k->h) &&
+	       because(ret_reason, "busy: it runs %zu of %zu builds at once", live, slots_of(k->h));
 }
 
 enum filter
@@ -310,8 +315,7 @@ choose(const struct cluster *c, const struct build *b, struct place *places, siz
 		int64_t duration = predict_build(c, b, p->h).real_us;
 		struct choice k = { p, false, duration, machine_live(places, n, p) };
 
-		k.now = filter == FILTER_NONE &&
-			p->live < (size_t)(p->h->facts.slots > 0 ? p->h->facts.slots : 1);
+		k.now = filter == FILTER_NONE && p->live < slots_of(p->h);
 		if (!k.now) {
 			if ((filter != FILTER_SLOTS && filter != FILTER_NONE) || duration == 0 ||
 			    p->free_in_us < 0)
