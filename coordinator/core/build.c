@@ -123,7 +123,7 @@ attempt_of(struct turn *t, const struct host *h, const struct attempt_status *s)
 {
 	struct attempt *a = cluster_find_attempt(t->c, s->id);
 
-	if (a != NULL && a->fence == s->fence && h != NULL && strcmp(a->host, h->name) == 0)
+	if (a != NULL && a->fence == s->fence && strcmp(a->host, h->name) == 0)
 		return a;
 	return NULL;
 }
@@ -155,7 +155,7 @@ build_attempt(struct turn *t)
 	const struct event *e = t->event;
 	struct host *h = cluster_find_host(t->c, e->host);
 	const struct attempt_status *s = e->nattempts == 1 ? &e->attempts[0] : NULL;
-	struct attempt *a = s ? attempt_of(t, h, s) : NULL;
+	struct attempt *a = s != NULL && h != NULL ? attempt_of(t, h, s) : NULL;
 	bool ended = s != NULL && s->state == ATTEMPT_ENDED;
 
 	if (s == NULL || (ended && (e->result == NULL || e->result->outcome == OUTCOME_NONE))) {

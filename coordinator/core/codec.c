@@ -125,12 +125,13 @@ int_put(const struct field *f, void *record, int64_t value)
 {
 	int32_t i32 = (int32_t)value;
 	uint8_t u8 = (uint8_t)value;
-	const void *from = f->size == 1 ? (const void *)&u8 :
-	    f->size == 4                ? (const void *)&i32 :
-	                                  (const void *)&value;
+	const void *from = f->size == 1   ? (const void *)&u8
+			   : f->size == 4 ? (const void *)&i32
+					  : (const void *)&value;
 
 	memcpy(at(record, f->offset), from, f->size);
-	return f->size == 8 || (f->size == 4 && i32 == value) || (f->size == 1 && (value == 0 || value == 1));
+	return f->size == 8 || (f->size == 4 && i32 == value) ||
+	       (f->size == 1 && (value == 0 || value == 1));
 }
 
 /* ---- writing ---------------------------------------------------------------------------- */
@@ -143,7 +144,8 @@ add_quoted(struct text *t, const char *s)
 	for (; *s != '\0'; s++) {
 		unsigned char ch = (unsigned char)*s;
 
-		if (ch <= ' ' || ch == '%' || ch == '(' || ch == ')' || ch == '[' || ch == ']' || ch == 0x7f)
+		if (ch <= ' ' || ch == '%' || ch == '(' || ch == ')' || ch == '[' || ch == ']' ||
+		    ch == 0x7f)
 			snprintf(piece, sizeof piece, "%%%02x", ch);
 		else
 			piece[0] = *s, piece[1] = '\0';
@@ -283,7 +285,8 @@ decode_text(const char **p, char *buf, size_t size, struct err *err)
 			*p += 2;
 		}
 		if (n + 1 >= size)
-			return err_set(err, "a text is longer than %zu bytes at \"%.40s\"", size - 1, *p);
+			return err_set(
+			    err, "a text is longer than %zu bytes at \"%.40s\"", size - 1, *p);
 		buf[n++] = ch;
 	}
 	buf[n] = '\0';

@@ -114,7 +114,7 @@ host_gone(struct turn *t)
 	t->changed = true;
 }
 
-#define HOLD_MAX_US (10 * 366 * 24 * HOUR_US)
+#define HOLD_MAX_US (INT64_C(3660) * 24 * HOUR_US)
 
 /* ---- holds ------------------------------------------------------------------------------ */
 
