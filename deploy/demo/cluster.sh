@@ -52,7 +52,7 @@ hup() { kill -HUP "$(cat "$C/coordinator.pid")"; }
 
 coordinator_config() {
 	[ -f "$C/port" ] || free_port > "$C/port"
-	[ -f "$C/coordinator.key" ] || fb key create "$C/coordinator.key" > /dev/null
+	[ -f "$C/coordinator.key" ] || fb key create "$C/coordinator.key" > /dev/null 2>> "$C/keys.log"
 	cat > "$C/coordinator.conf" <<-CONF
 	agents = "tcp://127.0.0.1:$(cat "$C/port")"
 	operators = "ipc://$C/operator.sock"
@@ -65,7 +65,7 @@ coordinator_config() {
 
 agent_config() {
 	mkdir -p "$C/$1"
-	[ -f "$C/$1/agent.key" ] || fb key create "$C/$1/agent.key" > /dev/null
+	[ -f "$C/$1/agent.key" ] || fb key create "$C/$1/agent.key" > /dev/null 2>> "$C/keys.log"
 	cat > "$C/$1/agent.conf" <<-CONF
 	coordinator = "tcp://127.0.0.1:$(cat "$C/port")"
 	coordinator_key = "$C/coordinator.key.pub"
