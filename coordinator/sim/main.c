@@ -71,5 +71,7 @@ main(int argc, char **argv)
 	}
 	if (argc == 2 && (strcmp(command, "-h") == 0 || strcmp(command, "--help") == 0))
 		return usage(stdout, EXIT_OK);
+	if (argc > 1)
+		fprintf(stderr, "flyball-sim: \"%s\" is no command, or lacks its file\n", command);
 	return usage(stderr, EXIT_USAGE);
 }
