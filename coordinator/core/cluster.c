@@ -173,8 +173,10 @@ attempt_given_up(const struct cluster *c, const struct attempt *a)
 {
 	const struct build *b = c->builds[a->build.n - 1];
 
+	/* Not one from before a retry: while the build was done its agent was told to drop it. */
 	return a->state == ATTEMPT_ENDED && a->result.outcome == OUTCOME_LOST &&
-	       b->verdict == VERDICT_NONE && b->attempts[b->nattempts - 1].n == a->id.n;
+	       b->verdict == VERDICT_NONE && b->nattempts > b->first_attempt &&
+	       b->attempts[b->nattempts - 1].n == a->id.n;
 }
 
 enum build_state
