@@ -1,0 +1,30 @@
+/* table.h - columns, as wide as what stands in them
+ *
+ * Shape:  columns first, then cells row by row; printed as a whole.
+ * Units:  widths in characters.
+ * Errors: cannot fail.
+ * Memory: table_create/table_destroy; cells are copied.
+ * Source: none.
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+#ifndef FLYBALL_TABLE_H
+#define FLYBALL_TABLE_H
+
+#include "coordinator/ctl/output.h"
+
+struct table;
+
+/* Titles with a space between; one that begins with + holds numbers and stands to the right. */
+struct table *table_create(const char *titles);
+void table_destroy(struct table *t);
+
+/* The next cell. NULL or "" is shown as "-"; control characters are made harmless. */
+void table_add(struct table *t, const char *text);
+void table_addf(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Cells of known state words are coloured when the view says so; the last column is cut to the
+ * view's width. Without rows only the titles are printed. */
+void table_print(const struct table *t, const struct view *view);
+
+#endif
