@@ -5,7 +5,7 @@
  * Units:  as message.h.
  * Errors: starting fails with a sentence; what happens later is logged.
  * Memory: create/destroy; all in struct driver_parts is borrowed.
- * Source: docs/architecture.md "Agent".
+ * Source: docs/architecture.md "Where things are".
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */

@@ -6,7 +6,7 @@
  * Units:  as message.h.
  * Errors: what cannot be started is a sentence for the attempt's reason; the rest is logged.
  * Memory: create/destroy; keepers live on after destroy.
- * Source: docs/architecture.md "Keeper".
+ * Source: docs/decisions/0003-keeper.md.
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */

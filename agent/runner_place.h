@@ -5,7 +5,7 @@
  * Units:  as message.h.
  * Errors: sentences for the attempt's reason.
  * Memory: by value.
- * Source: docs/protocol.md "Source"; flyball-agent.conf(5).
+ * Source: flyball-agent.conf(5) "source_roots".
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */

@@ -7,7 +7,7 @@
  * Units:  mono_us of this machine.
  * Errors: none; what makes no sense becomes an ACTION_SAY and is ignored.
  * Memory: create/destroy. What an action points to is borrowed until the next input.
- * Source: docs/protocol.md "Agent"; docs/states.md.
+ * Source: docs/decisions/0007-agent.md; docs/protocol.md.
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
