@@ -37,6 +37,7 @@ struct coordinator {
 	struct hub *hub;
 	struct store *store;
 	struct record *record;
+	struct series *series;
 	struct driver *driver;
 	struct agents *agents;
 	struct operators *operators;
@@ -156,14 +157,21 @@ static int
 open_state(struct coordinator *co, struct err *err)
 {
 	char *journal = mem_printf("%s/journal.db", co->config.state);
+	char *readings = mem_printf("%s/series", co->config.state);
 
 	co->logs = mem_printf("%s/logs", co->config.state);
 	if (make_folder(co->config.state, err) == 0 && make_folder(co->logs, err) == 0)
 		co->store = store_open_sqlite(journal, err);
 	free(journal);
-	if (co->store != NULL && co->options.record != NULL)
-		co->record = record_open(co->options.record, err);
-	return co->store == NULL || (co->options.record != NULL && co->record == NULL) ? -1 : 0;
+	if (co->store != NULL)
+		co->series = series_open(readings, err);
+	free(readings);
+	if (co->series == NULL)
+		return -1;
+	if (co->options.record == NULL)
+		return 0;
+	co->record = record_open(co->options.record, err);
+	return co->record != NULL ? 0 : -1;
 }
 
 static int
@@ -178,7 +186,7 @@ start(struct coordinator *co, struct err *err)
 	co->driver = driver_create(co->loop, co->store, co->record, &callbacks);
 	if (driver_start(co->driver, err) < 0)
 		return -1;
-	co->agents = agents_create(co->hub, &co->config, &co->keys, co->logs, err);
+	co->agents = agents_create(co->hub, &co->config, &co->keys, co->logs, co->series, err);
 	if (co->agents == NULL)
 		return -1;
 	agents_attach(co->agents, co->driver);
@@ -219,6 +227,7 @@ stop(struct coordinator *co)
 	if (co->loop != NULL)
 		loop_destroy(co->loop);
 	record_close(co->record);
+	series_close(co->series);
 	if (co->store != NULL)
 		store_close(co->store);
 	free(co->logs);

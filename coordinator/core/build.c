@@ -48,7 +48,7 @@ another_host_could(const struct cluster *c, const struct build *b)
 		enum filter filter = plan_filter(c, b, c->hosts[i], reason);
 
 		if (filter == FILTER_NONE || filter == FILTER_SLOTS || filter == FILTER_STATE ||
-		    filter == FILTER_DRAINED)
+		    filter == FILTER_DISK || filter == FILTER_DRAINED)
 			return true;
 	}
 	return false;

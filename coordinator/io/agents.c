@@ -30,6 +30,7 @@ struct agents {
 	struct driver *driver;
 	const struct config *config;
 	const char *log_folder;
+	struct series *series;
 	struct connection *connections;
 };
 
@@ -142,6 +143,22 @@ take_hello(struct agents *agents, struct connection *k, struct message_hello *he
 }
 
 static void
+keep_readings(
+    struct agents *agents, const struct connection *k, const struct message_report *report)
+{
+	wall_us now = loop_wall();
+	int32_t running = 0;
+	size_t i;
+
+	for (i = 0; i < report->nattempts; i++) {
+		running += report->attempts[i].running;
+		series_add_attempt(agents->series, now, &report->attempts[i]);
+	}
+	series_add_host(agents->series, k->host, now, &report->load, report->limit, running);
+	series_tick(agents->series, loop_now());
+}
+
+static void
 take_report(struct agents *agents, struct connection *k, struct message_report *report)
 {
 	struct event event;
@@ -152,6 +169,7 @@ take_report(struct agents *agents, struct connection *k, struct message_report *
 	event.attempts = report->attempts;
 	event.nattempts = report->nattempts;
 	driver_event(agents->driver, &event);
+	keep_readings(agents, k, report);
 }
 
 static void
@@ -366,7 +384,7 @@ agents_attach(struct agents *agents, struct driver *driver)
 
 struct agents *
 agents_create(struct hub *hub, const struct config *config, const struct key_pair *keys,
-    const char *log_folder, struct err *err)
+    const char *log_folder, struct series *series, struct err *err)
 {
 	struct agents *agents = mem_calloc(1, sizeof *agents);
 	struct channel_callbacks callbacks = { on_message, on_gone, NULL, on_trouble, agents };
@@ -375,6 +393,7 @@ agents_create(struct hub *hub, const struct config *config, const struct key_pai
 
 	agents->config = config;
 	agents->log_folder = log_folder;
+	agents->series = series;
 	agents->channel = channel_listen(hub, &options, &callbacks, err);
 	if (agents->channel != NULL)
 		return agents;
