@@ -33,20 +33,24 @@ struct agent {
 	struct driver *driver;
 };
 
-static void __attribute__((noreturn)) usage(void)
+static void __attribute__((noreturn)) usage(FILE *out, int status)
 {
-	fprintf(stderr, "usage: flyball-agent [-nvV] [-c file]\n");
-	exit(EXIT_USAGE);
+	fputs("usage: flyball-agent [-c FILE] [-d]\n"
+	      "       flyball-agent [-c FILE] -n     check the configuration and the recipes\n"
+	      "       flyball-agent -V               print the version\n",
+	    out);
+	exit(status);
 }
 
 static struct options
 take_options(int argc, char **argv)
 {
-	static const struct option none[] = { { NULL, 0, NULL, 0 } }; /* to be refused by name */
+	static const struct option names[] = { { "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 } };
 	struct options options = { .config = FLYBALL_SYSCONFDIR "/agent.conf" };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "c:nvV", none, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "c:dhnV", names, NULL)) != -1) {
 		switch (c) {
 		case 'c':
 			options.config = optarg;
@@ -54,18 +58,20 @@ take_options(int argc, char **argv)
 		case 'n':
 			options.check = true;
 			break;
-		case 'v':
+		case 'd':
 			options.debug = true;
 			break;
+		case 'h':
+			usage(stdout, 0);
 		case 'V':
 			printf("flyball-agent %s\n", FLYBALL_VERSION);
 			exit(0);
 		default:
-			usage();
+			usage(stderr, EXIT_USAGE);
 		}
 	}
 	if (optind < argc)
-		usage();
+		usage(stderr, EXIT_USAGE);
 	return options;
 }
 

@@ -71,7 +71,7 @@ agent_config() {
 	coordinator_key = "$C/coordinator.key.pub"
 	key = "$C/$1/agent.key"
 	state = "$C/$1/state"
-	work = "$C/$1/work"
+	work = "$C/$1/builds"
 	recipes = { ${recipes:-"\"$top/deploy/recipes\""} }
 	source_roots = { "${source_root:-$C/src}" }
 	keeper = "${keeper:-$bin/flyball-keeper}"

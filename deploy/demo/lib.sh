@@ -109,7 +109,13 @@ rounds() {
 		fb round "$number" --wait --timeout 3600 > /dev/null &
 		waits="$waits $!"
 	done
-	for pid in $waits; do wait "$pid" || bad=1; done
+	for pid in $waits; do
+		while kill -0 "$pid" 2>/dev/null; do
+			sleep 5
+			fb builds --state running | awk 'NR > 1 { printf "  %s/%s on %s: %s, %s steps\n", $2, $3, $6, $7, $9 }'
+		done
+		wait "$pid" || bad=1
+	done
 	return $bad
 }
 

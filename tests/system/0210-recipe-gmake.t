@@ -54,7 +54,7 @@ test_expect_success 'what the recipe does and what make enters are phases' '
 	grep copy phases && grep build phases && grep "\"lib\"" phases && grep "\"programs\"" phases
 '
 
-test_expect_success 'the workspace is gone' '! ls "$C"/a1/work/attempt-*'
+test_expect_success 'the workspace is gone' '! ls "$C"/a1/builds/attempt-*'
 
 test_expect_success 'a broken Makefile is a failed build, with the code of make' '
 	test_expect_code 1 fb run broken --wait --timeout 60 &&

@@ -45,9 +45,9 @@ test_expect_success 'both targets are built from a read-only source' '
 '
 
 test_expect_success 'image and configuration are in the output folder, each of its own' '
-	grep "x86_64 tinyconfig" "$C/a1/work/out/linux/x86_64-tinyconfig/bzImage" &&
-	grep "i386 tinyconfig" "$C/a1/work/out/linux/i386-tinyconfig/bzImage" &&
-	ls "$C/a1/work/out/linux/i386-tinyconfig/config"
+	grep "x86_64 tinyconfig" "$C/a1/builds/out/linux/x86_64-tinyconfig/bzImage" &&
+	grep "i386 tinyconfig" "$C/a1/builds/out/linux/i386-tinyconfig/bzImage" &&
+	ls "$C/a1/builds/out/linux/i386-tinyconfig/config"
 '
 
 test_expect_success 'phases are config, build, output; steps are the lines of kbuild' '

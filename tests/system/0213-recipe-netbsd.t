@@ -55,7 +55,7 @@ test_expect_success 'stages are phases; files and folders are steps' '
 '
 
 test_expect_success 'the release is in the output folder, the source is untouched' '
-	grep amd64 "$C/a1/work/out/netbsd-8/amd64/release-of" &&
+	grep amd64 "$C/a1/builds/out/netbsd-8/amd64/release-of" &&
 	! find "$C/src/src-8" -newer "$C/coordinator.conf" -type f | grep .
 '
 

@@ -52,7 +52,7 @@ test_expect_success 'killed again and again during one round: every build ends o
 
 test_expect_success 'all that was given out is back: no attempt, no workspace is left on the agents' '
 	wait_for 30 "test -z \"\$(ls $C/a1/state/attempts $C/a2/state/attempts | grep -v :)\"" &&
-	test -z "$(find "$C/a1/work" "$C/a2/work" -name "attempt-*")"
+	test -z "$(find "$C/a1/builds" "$C/a2/builds" -name "attempt-*")"
 '
 
 test_done
