@@ -17,7 +17,7 @@
 
 #define TIMEOUT_DEFAULT_US (10 * SECOND_US)
 #define WATCH_DEFAULT_US (2 * SECOND_US)
-#define DURATION_MOST_US (3660 * 24 * HOUR_US)
+#define DURATION_MOST_US (INT64_C(3660) * 24 * HOUR_US)
 
 const struct option_info option_infos[OPTIONS] = {
 	[OPTION_JSON] = { "json", 0, NULL, false, "answers as JSON" },
@@ -176,6 +176,8 @@ take_value(struct args *args, enum option option, const char *text, struct err *
 		return err_set(err, "--%s is there twice", option_infos[option].name);
 	args->given |= OPTION_BIT(option);
 	args->texts[option] = text;
+	if (text == NULL)
+		return 0;
 	switch (option) {
 	case OPTION_OUTPUT:
 		args->wide = strcmp(text, "wide") == 0;
@@ -185,7 +187,7 @@ take_value(struct args *args, enum option option, const char *text, struct err *
 	case OPTION_FOR:
 		return take_time(option, text, &args->for_us, err);
 	case OPTION_WATCH:
-		return text == NULL ? 0 : take_time(option, text, &args->watch_us, err);
+		return take_time(option, text, &args->watch_us, err);
 	case OPTION_JOBS:
 		return take_count(option, text, JOBS_MAX, &args->jobs, err);
 	case OPTION_ATTEMPT:

@@ -118,7 +118,7 @@ unreachable(struct client *c)
 	finish(c, REPLY_UNREACHABLE,
 	    "no coordinator answers at %s: is flyball-coordinator running there? --server or "
 	    "$FLYBALL_SERVER names another place (%.200s)",
-	    c->server, c->why[0] != '\0' ? c->why : "no connection");
+	    c->server, c->why);
 }
 
 /* Nobody here knows whether it was heard. */
@@ -198,11 +198,14 @@ static void
 on_trouble(void *arg, const char *text)
 {
 	struct client *c = arg;
+	char *end;
 
 	mem_copy_text(c->why, sizeof c->why, text);
+	end = strstr(c->why, "; retrying");
+	if (end != NULL)
+		*end = '\0';
 	if (strstr(text, " refuses ") != NULL)
-		finish(c, REPLY_DENIED, "%.400s", text);
-	c->why[strcspn(c->why, ";")] = '\0';
+		finish(c, REPLY_DENIED, "%.400s", c->why);
 	if (!c->was_up)
 		unreachable(c);
 }
@@ -213,7 +216,13 @@ on_timeout(void *arg)
 	struct client *c = arg;
 	char why[96];
 
-	if (c->request == NULL || c->peer == NULL) {
+	if (c->request == NULL)
+		return;
+	if (c->peer == NULL) {
+		if (c->why[0] == '\0')
+			snprintf(c->why, sizeof c->why,
+			    "no connection came about within %" PRId64 " s",
+			    c->timeout_us / SECOND_US);
 		unreachable(c);
 		return;
 	}

@@ -19,7 +19,7 @@
 const char *
 format_duration(char buf[FORMAT_SIZE], int64_t us)
 {
-	int64_t tenths = (us + 50000) / 100000, s = us / SECOND_US;
+	int64_t tenths = (us + 50000) / 100000, s = tenths / 10;
 
 	if (us < 0)
 		snprintf(buf, FORMAT_SIZE, "-");

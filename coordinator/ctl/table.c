@@ -13,11 +13,12 @@
 #include "coordinator/ctl/format.h"
 #include "proto/base/mem.h"
 
-enum { COLUMNS_MAX = 24, CUT_LEAST = 8 };
+enum { COLUMNS_MAX = 24, CUT_LEAST = 8, LAST_WANTED = 24 };
 
 struct table {
 	size_t ncolumns;
 	bool right[COLUMNS_MAX];
+	size_t soft; /* the column that may be cut; 0: none, since the first is a name */
 	size_t ncells, capacity; /* the titles are the first row */
 	char **cells;
 };
@@ -40,8 +41,11 @@ table_create(const char *titles)
 
 	for (word = strtok_r(copy, " ", &save); word != NULL; word = strtok_r(NULL, " ", &save)) {
 		assert(t->ncolumns < COLUMNS_MAX);
-		t->right[t->ncolumns++] = *word == '+';
-		table_add(t, word + (*word == '+'));
+		t->right[t->ncolumns] = *word == '+';
+		if (*word == '~' && t->soft == 0)
+			t->soft = t->ncolumns;
+		t->ncolumns++;
+		table_add(t, word + (*word == '+' || *word == '~'));
 	}
 	free(copy);
 	return t;
@@ -141,7 +145,7 @@ print_cell(const struct table *t, size_t cell, size_t width, const struct view *
 {
 	size_t column = cell % t->ncolumns;
 	const char *text = t->cells[cell], *color = NULL;
-	size_t pad = width - characters(text);
+	size_t n = characters(text), pad = width > n ? width - n : 0;
 
 	if (view->color && cell >= t->ncolumns)
 		color = color_of(text);
@@ -150,7 +154,7 @@ print_cell(const struct table *t, size_t cell, size_t width, const struct view *
 	if (color != NULL)
 		fprintf(view->out, "\x1b[%sm%s\x1b[0m", color, text);
 	else
-		fputs(text, view->out);
+		print_cut(text, width, view->out);
 	if (!t->right[column] && column + 1 < t->ncolumns)
 		fprintf(view->out, "%*s", (int)pad, "");
 }
@@ -164,6 +168,24 @@ print_last(const struct table *t, size_t cell, size_t before, size_t width, cons
 		print_cell(t, cell, width, view);
 	else
 		print_cut(t->cells[cell], room, view->out);
+}
+
+/* Makes room for the last column out of the one that may be cut. */
+static void
+make_room(const struct table *t, size_t *widths, size_t *before, const struct view *view)
+{
+	size_t last = widths[t->ncolumns - 1] < LAST_WANTED ? widths[t->ncolumns - 1] : LAST_WANTED;
+	size_t spare, missing;
+
+	if (view->width == 0 || view->wide || t->soft == 0 || *before + last <= view->width ||
+	    widths[t->soft] <= CUT_LEAST)
+		return;
+	spare = widths[t->soft] - CUT_LEAST;
+	missing = *before + last - view->width;
+	if (missing > spare)
+		missing = spare;
+	widths[t->soft] -= missing;
+	*before -= missing;
 }
 
 void
@@ -180,6 +202,7 @@ table_print(const struct table *t, const struct view *view)
 	}
 	for (i = 0; i + 1 < t->ncolumns; i++)
 		before += widths[i] + 2;
+	make_room(t, widths, &before, view);
 	for (i = 0; i < t->ncells; i++) {
 		size_t column = i % t->ncolumns;
 

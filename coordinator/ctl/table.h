@@ -15,7 +15,8 @@
 
 struct table;
 
-/* Titles with a space between; one that begins with + holds numbers and stands to the right. */
+/* Titles with a space between; one that begins with + holds numbers and stands to the right, one
+ * with ~ (the first alone) is cut when there is no room for the last column. */
 struct table *table_create(const char *titles);
 void table_destroy(struct table *t);
 
@@ -24,7 +25,7 @@ void table_add(struct table *t, const char *text);
 void table_addf(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Cells of known state words are coloured when the view says so; the last column is cut to the
- * view's width. Without rows only the titles are printed. */
+ * view's width, unless that is wide. Without rows only the titles are printed. */
 void table_print(const struct table *t, const struct view *view);
 
 #endif

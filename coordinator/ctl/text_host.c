@@ -100,7 +100,7 @@ host_reason(const json_t *host, bool wide)
 	say_hold(f, host, "throttle", "throttled");
 	if (reason != NULL && level != NULL &&
 	    (wide || (strcmp(level, "start") != 0 && strcmp(level, "operator") != 0)))
-		fprintf(f, "; limit %s", reason);
+		fprintf(f, "; %s", reason);
 	say_sharers(f, host);
 	fclose(f);
 	if (size >= 2)
@@ -144,7 +144,7 @@ void
 text_hosts(const json_t *answer, const struct view *view)
 {
 	struct table *t = table_create(
-	    "HOST CLASS STATE +LIMIT +RUN +LOAD +SPIN% +IDLE% +MEM +BUILDS +AGE REASON");
+	    "HOST ~CLASS STATE +LIMIT +RUN +LOAD +SPIN% +IDLE% +MEM +BUILDS +AGE REASON");
 	const json_t *list = json_object_get(answer, "hosts");
 	size_t i;
 
@@ -222,9 +222,9 @@ say_limit(const json_t *host, const struct view *view)
 	char limit[FORMAT_SIZE], since[FORMAT_SIZE], told[FORMAT_SIZE];
 	int64_t wanted, reported;
 
-	text_line(view, "limit", "%s since %s, by %s: %s", get_count(limit, host, "limit"),
-	    get_time(since, host, "limit_since"), level != NULL ? level : "-",
-	    reason != NULL ? reason : "none was set yet");
+	text_line(view, "limit", "%s since %s, by its rule \"%s\"", get_count(limit, host, "limit"),
+	    get_time(since, host, "limit_since"), level != NULL ? level : "-");
+	text_line(view, "", "%s", reason != NULL ? reason : "none was set yet");
 	if (get_number(host, "limit", &wanted) && get_number(host, "limit_reported", &reported) &&
 	    wanted != reported)
 		text_line(view, "", "its agent says %s is in force still",

@@ -17,7 +17,7 @@
 #include "proto/wire_text.h"
 
 /* Nobody means a longer throttle than a year. */
-#define HOLD_MOST_US (366 * 24 * HOUR_US)
+#define HOLD_MOST_US (INT64_C(366) * 24 * HOUR_US)
 
 /* ---- arguments of what changes something ------------------------------------------------- */
 

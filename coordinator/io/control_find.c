@@ -92,7 +92,7 @@ arg_number(struct ask *ask, const char *key, int64_t least, int64_t most, int64_
 
 /* ---- what is there ---------------------------------------------------------------------- */
 
-/* "; there are a, b and c", or nothing when they are too many to read. */
+/* "; known are a, b, c", or nothing when they are too many to read. */
 struct known {
 	size_t n;
 	char text[KNOWN_MAX * (NAME_SIZE + 2) + 32];
@@ -105,7 +105,7 @@ known_add(struct known *k, const char *name)
 
 	if (k->n++ < KNOWN_MAX)
 		snprintf(k->text + length, sizeof k->text - length, "%s%s",
-		    k->n == 1 ? ": there is " : ", ", name);
+		    k->n == 1 ? "; known are " : ", ", name);
 }
 
 static const char *

@@ -52,7 +52,7 @@ readings(const struct load *load, int64_t age_us)
 			    reading_keys[i].whole ? json_integer((json_int_t)r->value)
 						  : json_real(r->value),
 			    "window_us", (json_int_t)r->window_us, "age_us",
-			    (json_int_t)(r->age_us + age_us));
+			    (json_int_t)r->age_us + age_us);
 			assert(one != NULL);
 		}
 		json_object_set_new(json, reading_keys[i].key, one);
