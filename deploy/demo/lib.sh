@@ -21,11 +21,24 @@ since() { awk -v a="$1" -v b="$(clock)" 'BEGIN { printf "%.1f", b - a }'; }
 
 # ---- sources: apt with its own configuration, lists and cache; the machine's is not touched ----
 
-# The mirror that this machine's apt uses for Debian itself.
+# Where the package lists say that Debian itself comes from.
 # shellcheck disable=SC2016 # apt expands them
-mirror() {
-	apt-get indextargets --format '$(SITE) $(RELEASE) $(CREATED_BY)' 2>/dev/null |
+listed_mirror() {
+	apt-get "$@" indextargets --format '$(SITE) $(RELEASE) $(CREATED_BY)' 2>/dev/null |
 	    awk '$3 == "Packages" && $2 ~ /^(bookworm|trixie|stable|oldstable)$/ { print $1; exit }'
+}
+
+# The mirror that this machine uses. Lists that it has not fetched yet are fetched into a folder of ours.
+mirror() {
+	site=$(listed_mirror)
+	if [ -z "$site" ]; then
+		lists=$work/apt/machine
+		mkdir -p "$lists/lists/partial"
+		apt-get -q -o Dir::State="$lists" -o Dir::Cache="$lists" -o APT::Sandbox::User= update \
+		    > "$lists/update.log" 2>&1 || :
+		site=$(listed_mirror -o Dir::State="$lists")
+	fi
+	echo "$site"
 }
 
 # private_apt KIND SUITE...: KIND is deb or deb-src
