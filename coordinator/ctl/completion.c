@@ -7,6 +7,7 @@
 
 #include "coordinator/ctl/args.h"
 #include "coordinator/ctl/command.h"
+#include "proto/limits.h"
 
 /* The options of a verb, each with a blank in front. */
 static void
@@ -133,29 +134,49 @@ fish_names(const char *name, const char *names, FILE *out)
 	fprintf(out, "\")'\n");
 }
 
+/* Text in single quotes. */
+static void
+fish_quoted(const char *text, FILE *out)
+{
+	putc('\'', out);
+	for (; *text != '\0'; text++)
+		fprintf(out, "%s%c", *text == '\'' || *text == '\\' ? "\\" : "", *text);
+	putc('\'', out);
+}
+
+/* One line: when it holds, what is offered, and what that is. */
+static void
+fish_line(const char *condition, int length, const char *verb, const char *offer, const char *word,
+    const char *about, FILE *out)
+{
+	fprintf(out, "complete -c flyball%s%.*s%s %s %s -d ", condition, length, verb,
+	    length > 0 ? "'" : "", offer, word);
+	fish_quoted(about, out);
+	putc('\n', out);
+}
+
 static void
 fish_command(size_t i, FILE *out)
 {
+	static const char seen[] = " -n '__fish_seen_subcommand_from ";
 	const struct command *c = &commands[i];
 	const char *space = strchr(c->name, ' '), *names = names_command(c->operand);
 	int length = (int)strcspn(c->name, " ");
+	char first[NAME_SIZE];
 	size_t k;
 
+	snprintf(first, sizeof first, "%.*s", length, c->name);
 	if (first_of_its_word(i))
-		fprintf(out, "complete -c flyball -n __fish_use_subcommand -f -a %.*s -d '%s'\n",
-		    length, c->name, space == NULL ? c->summary : "");
+		fish_line(" -n __fish_use_subcommand", 0, "", "-f -a", first,
+		    space == NULL ? c->summary : "", out);
 	if (space != NULL)
-		fprintf(out,
-		    "complete -c flyball -n '__fish_seen_subcommand_from %.*s' -f -a %s -d '%s'\n",
-		    length, c->name, space + 1, c->summary);
+		fish_line(seen, length, c->name, "-f -a", space + 1, c->summary, out);
 	if (names[0] != '\0')
 		fish_names(c->name, names, out);
 	for (k = OPTIONS_GLOBAL; k < OPTIONS; k++)
 		if ((c->takes & OPTION_BIT(k)) != 0)
-			fprintf(out,
-			    "complete -c flyball -n '__fish_seen_subcommand_from %.*s' -l %s -d "
-			    "'%s'\n",
-			    length, c->name, option_infos[k].name, option_infos[k].help);
+			fish_line(seen, length, c->name, "-l", option_infos[k].name,
+			    option_infos[k].help, out);
 }
 
 static void
@@ -166,8 +187,7 @@ fish(FILE *out)
 	for (i = 0; i < ncommands; i++)
 		fish_command(i, out);
 	for (i = 0; i < OPTIONS_GLOBAL; i++)
-		fprintf(out, "complete -c flyball -l %s -d '%s'\n", option_infos[i].name,
-		    option_infos[i].help);
+		fish_line("", 0, "", "-l", option_infos[i].name, option_infos[i].help, out);
 }
 
 int
