@@ -6,10 +6,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "coordinator/ctl/format.h"
 #include "coordinator/ctl/session.h"
+#include "coordinator/ctl/text.h"
 #include "proto/base/loop.h"
 #include "proto/base/mem.h"
 
@@ -22,6 +24,7 @@ enum { NEWEST_ROUNDS = 50 };
 
 struct progress {
 	bool terminal;
+	size_t columns; /* of it */
 	json_t *told; /* the state of each build that was told last, by number */
 };
 
@@ -30,7 +33,7 @@ state_of(const json_t *build)
 {
 	const char *verdict = get_text(build, "verdict");
 
-	return verdict != NULL ? verdict : get_text(build, "state");
+	return verdict != NULL ? verdict : text_of(build, "state");
 }
 
 /* "build 3 zstd/lib on a1: running" for each build whose state is another one than before. */
@@ -47,18 +50,18 @@ tell_changes(struct progress *p, const json_t *round)
 		char number[FORMAT_SIZE];
 		const char *before = get_text(p->told, get_count(number, b, "build"));
 
-		if (state == NULL || (before != NULL && strcmp(before, state) == 0))
+		if (before != NULL && strcmp(before, state) == 0)
 			continue;
 		json_object_set_new(p->told, number, json_string(state));
-		complain("build %s, %s/%s%s%s: %s%s%s", number, get_text(b, "branch"),
-		    get_text(b, "target"), host != NULL ? " on " : "", host != NULL ? host : "",
+		complain("build %s, %s/%s%s%s: %s%s%s", number, text_of(b, "branch"),
+		    text_of(b, "target"), host != NULL ? " on " : "", host != NULL ? host : "",
 		    state, reason != NULL ? ", " : "", reason != NULL ? reason : "");
 	}
 }
 
 /* "round 3 of zstd, 0:42: lib-release a1 57% 120 steps -j4; ..." over the line before. */
 static void
-tell_line(const json_t *round)
+tell_line(const json_t *round, size_t width)
 {
 	const json_t *builds = json_object_get(round, "builds");
 	char number[FORMAT_SIZE], time[FORMAT_SIZE], steps[FORMAT_SIZE], limit[FORMAT_SIZE];
@@ -68,14 +71,14 @@ tell_line(const json_t *round)
 	int64_t n;
 
 	fprintf(f, "round %s of %s, %s:", get_count(number, round, "round"),
-	    get_text(round, "branch"), get_duration(time, round, "elapsed_us"));
+	    text_of(round, "branch"), get_duration(time, round, "elapsed_us"));
 	for (i = 0; i < json_array_size(builds); i++) {
 		const json_t *b = json_array_get(builds, i);
 
-		fprintf(f, " %s %s", get_text(b, "target"), state_of(b));
+		fprintf(f, " %s %s", text_of(b, "target"), state_of(b));
 		if (strcmp(state_of(b), "running") != 0)
 			continue;
-		fprintf(f, " on %s", get_text(b, "host"));
+		fprintf(f, " on %s", text_of(b, "host"));
 		if (get_number(b, "percent", &n))
 			fprintf(f, " %" PRId64 "%%", n);
 		fprintf(f, " %s steps -j%s", get_count(steps, b, "steps"),
@@ -83,8 +86,8 @@ tell_line(const json_t *round)
 	}
 	fclose(f);
 	fputs("\r\x1b[K", stderr);
-	if (size > 118)
-		text[118] = '\0';
+	if (size > width)
+		text[width] = '\0';
 	harmless_line(text, stderr);
 	free(text);
 }
@@ -93,7 +96,7 @@ static void
 tell(struct progress *p, const json_t *round)
 {
 	if (p->terminal)
-		tell_line(round);
+		tell_line(round, p->columns);
 	else
 		tell_changes(p, round);
 }
@@ -163,10 +166,20 @@ number_of(const json_t *round)
 	return mem_strdup(get_count(buf, round, "round"));
 }
 
+/* A line that is longer than the terminal is wide could not be written over. */
+static size_t
+columns(void)
+{
+	struct winsize size = { 0 };
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1U
+									       : 79;
+}
+
 static int
 wait_for_round(struct session *s, const char *round, json_t **ret_round)
 {
-	struct progress p = { isatty(STDERR_FILENO) == 1, json_object() };
+	struct progress p = { isatty(STDERR_FILENO) == 1, columns(), json_object() };
 	int status = poll_round(s, round, &p, ret_round);
 	const char *verdict;
 
