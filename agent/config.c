@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "proto/base/conf.h"
+#include "proto/base/endpoint.h"
 #include "proto/base/mem.h"
 #include "proto/wire.h"
 
@@ -29,7 +30,7 @@ static cfg_opt_t top_opts[] = { CFG_STR("coordinator", "tcp://127.0.0.1:7700", C
 
 /* ---- values ---- */
 
-/* "64m", "1g", "4096"; -1 for what is no size. */
+/* "64m", "1g", "0"; -1 for what is no size. "20" is none: it could be meant as 20 of anything. */
 static int64_t
 size_of(const char *text)
 {
@@ -45,7 +46,7 @@ size_of(const char *text)
 		n = n * 10 + (*text - '0');
 	}
 	if (*text == '\0')
-		return n;
+		return n == 0 ? 0 : -1;
 	unit = strchr(units, tolower((unsigned char)*text));
 	if (unit == NULL || text[1] != '\0')
 		return -1;
@@ -62,7 +63,7 @@ check_size(cfg_t *cfg, cfg_opt_t *opt)
 {
 	if (size_of(cfg_opt_getnstr(opt, 0)) >= 0)
 		return 0;
-	cfg_error(cfg, "%s is \"%s\": expected a size such as \"64m\" (k, m, g or t)",
+	cfg_error(cfg, "%s is \"%s\": expected a size such as \"64m\": a number and one of k m g t",
 	    cfg_opt_name(opt), cfg_opt_getnstr(opt, 0));
 	return -1;
 }
@@ -99,10 +100,11 @@ check_jitter(cfg_t *cfg, cfg_opt_t *opt)
 static int
 check_endpoint(cfg_t *cfg, cfg_opt_t *opt)
 {
-	if (strncmp(cfg_opt_getnstr(opt, 0), "tcp://", 6) == 0)
+	if (endpoint_tcp_ok(cfg_opt_getnstr(opt, 0)))
 		return 0;
 	cfg_error(cfg,
-	    "coordinator is \"%s\": expected an endpoint such as \"tcp://10.0.0.1:7700\"",
+	    "coordinator is \"%s\": expected an endpoint such as \"tcp://10.0.0.1:7700\", with a "
+	    "port from 1 to 65535",
 	    cfg_opt_getnstr(opt, 0));
 	return -1;
 }

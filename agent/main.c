@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "agent/check.h"
 #include "agent/driver.h"
 #include "agent/os.h"
 #include "proto/base/log.h"
@@ -36,7 +37,7 @@ struct agent {
 static void __attribute__((noreturn)) usage(FILE *out, int status)
 {
 	fputs("usage: flyball-agent [-c FILE] [-d]\n"
-	      "       flyball-agent [-c FILE] -n     check the configuration and the recipes\n"
+	      "       flyball-agent [-c FILE] -n     check the configuration and what it names\n"
 	      "       flyball-agent -V               print the version\n",
 	    out);
 	exit(status);
@@ -204,8 +205,10 @@ main(int argc, char **argv)
 	rc = config_load(options.config, beside, &agent.config, &err);
 	free(beside);
 	if (rc == 0)
-		faults = recipe_list_load(&agent.config.recipes, &agent.recipes);
+		faults = recipe_list_load(&agent.config.recipes, &agent.recipes) +
+			 check_places(&agent.config);
 	if (rc == 0 && options.check) {
+		faults += check_key_file(&agent.config);
 		if (faults == 0)
 			printf("%s: ok\n", options.config);
 		tear_down(&agent);

@@ -242,9 +242,15 @@ check(const struct coordinator *co)
 {
 	struct policy_list list = { 0 };
 	struct text text = { 0 };
+	struct key_pair keys = { 0 };
 	struct err err;
 	size_t i;
 
+	if (!co->options.print && key_pair_load(co->config.key, &keys, &err) < 0) {
+		fprintf(stderr, "flyball-coordinator: %s\n", err.text);
+		return EXIT_FAILURE;
+	}
+	key_pair_clear(&keys);
 	if (policy_load_folder(co->config.policies, NULL, 0, &list, &err) < 0) {
 		fprintf(stderr, "flyball-coordinator: %s\n", err.text);
 		return EXIT_FAILURE;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "proto/base/conf.h"
+#include "proto/base/endpoint.h"
 #include "proto/base/mem.h"
 #include "proto/wire.h"
 
@@ -50,10 +51,11 @@ check_tcp(cfg_t *cfg, cfg_opt_t *opt)
 {
 	const char *s = cfg_opt_getnstr(opt, 0);
 
-	if (strncmp(s, "tcp://", 6) == 0 ||
-	    (*s == '\0' && strcmp(cfg_opt_name(opt), "agents") != 0))
+	if (endpoint_tcp_ok(s) || (*s == '\0' && strcmp(cfg_opt_name(opt), "agents") != 0))
 		return 0;
-	cfg_error(cfg, "%s is \"%s\": expected an endpoint such as \"tcp://0.0.0.0:7700\"",
+	cfg_error(cfg,
+	    "%s is \"%s\": expected an endpoint such as \"tcp://0.0.0.0:7700\", with a port from 1 "
+	    "to 65535",
 	    cfg_opt_name(opt), s);
 	return -1;
 }

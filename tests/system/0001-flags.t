@@ -31,4 +31,16 @@ test_expect_success 'an agent without a configuration names the file' '
 	grep /nonexistent/a.conf err
 '
 
+test_expect_success 'agent -n names all that is not there, coordinator -n its key' '
+	fb key create k > key &&
+	printf "%s\n" "coordinator_key = \"$PWD/k.pub\"" "key = \"$PWD/none\"" "keeper = \"$PWD/none\"" \
+	    "state = \"$PWD/s\"" "work = \"$PWD/w\"" "source_roots = { \"$PWD/none\" }" > a.conf &&
+	test_expect_code 1 $bin/flyball-agent -c a.conf -n 2> err &&
+	grep "none: there is no such key file" err && grep "keeper is" err && grep "source_roots has" err &&
+	printf "%s\n" "key = \"$PWD/none\"" "policies = \"$PWD\"" > c.conf &&
+	test_expect_code 1 $bin/flyball-coordinator -c c.conf -n 2> err && grep "none: there is no such key" err &&
+	echo "agents = \"tcp://0.0.0.0:99999\"" >> c.conf &&
+	test_expect_code 1 $bin/flyball-coordinator -c c.conf -n 2> err && grep "1 to 65535" err
+'
+
 test_done

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "agent/check.h"
 #include "agent/config.h"
 #include "agent/recipe.h"
 #include "proto/base/mem.h"
@@ -106,7 +107,7 @@ test_values_are_taken_as_they_are_written(void **state)
 	assert_int_equal(
 	    load(KEY "coordinator = \"tcp://h:1\"\nslots = 3\nthreads = 12\n"
 		     "labels = { \"tmpfs\", \"big\" }\nsource_roots = { \"/a\", \"/b\" }\n"
-		     "disk_floor = \"20g\"\nlog_cap = \"4096\"\njitter = 0\n"
+		     "disk_floor = \"20g\"\nlog_cap = \"4k\"\njitter = 0\n"
 		     "keeper = \"/x/keeper\"\n",
 		&config, &err),
 	    0);
@@ -129,6 +130,11 @@ test_an_error_names_its_line_and_what_was_expected(void **state)
 		{ "slots = 0\n", ":1: slots is 0: expected 1 to 64" },
 		{ "\n\nslots = 65\n", ":3: slots is 65" },
 		{ "disk_floor = \"1x\"\n", ":1: disk_floor is \"1x\": expected a size" },
+		{ "disk_floor = \"20\"\n", ":1: disk_floor is \"20\": expected a size such as" },
+		{ "coordinator = \"tcp://h\"\n", ":1: coordinator is \"tcp://h\"" },
+		{ "coordinator = \"tcp://:7700\"\n", "expected an endpoint" },
+		{ "coordinator = \"tcp://h:99999\"\n", "with a port from 1 to 65535" },
+		{ "coordinator = \"tcp://a b:7700\"\n", "expected an endpoint" },
 		{ "log_cap = \"-1\"\n", ":1: log_cap is \"-1\"" },
 		{ "log_cap = \"99999999999t\"\n", ":1: log_cap is" },
 		{ "work = \"here\"\n", ":1: work has \"here\": expected an absolute path" },
@@ -184,6 +190,39 @@ test_only_sound_recipes_are_offered(void **state)
 	recipe_list_clear(&recipes);
 }
 
+/* Each fault counts by itself, so that the operator sees all of them at once. */
+static void
+test_what_is_named_must_be_there(void **state)
+{
+	char *key = mem_printf("%s/key", top), *file = mem_printf("%s/file", top);
+	char *none = mem_printf("%s/none/deeper", top), *below = mem_printf("%s/file/below", top);
+	struct config config = { .key = key,
+		.state = none,
+		.work = top,
+		.keeper = "/bin/sh",
+		.source_roots = { 1, (char *[]){ top } } };
+	struct key_pair pair;
+	struct err err;
+
+	(void)state;
+	put_file("file", "no program\n", 0644);
+	key_pair_create(&pair);
+	assert_int_equal(key_pair_save(&pair, key, &err), 0);
+	assert_int_equal(check_places(&config), 0);
+	assert_int_equal(check_key_file(&config), 0);
+	config.key = config.keeper = file;
+	config.state = below;
+	config.source_roots.list[0] = none;
+	assert_int_equal(check_places(&config), 3);
+	assert_int_equal(check_key_file(&config), 1);
+	config.source_roots.n = 0;
+	assert_int_equal(check_places(&config), 3);
+	free(key);
+	free(file);
+	free(none);
+	free(below);
+}
+
 int
 main(void)
 {
@@ -193,6 +232,7 @@ main(void)
 		TEST(test_values_are_taken_as_they_are_written),
 		TEST(test_an_error_names_its_line_and_what_was_expected),
 		TEST(test_only_sound_recipes_are_offered),
+		TEST(test_what_is_named_must_be_there),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
