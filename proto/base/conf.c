@@ -19,6 +19,9 @@
 #include "proto/base/conf_lint.h"
 #include "proto/base/mem.h"
 
+/* Some editors put it before UTF-8 text, where nobody sees it. */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 static struct err *collecting;
 static const char *collecting_path;
 static bool collected;
@@ -59,9 +62,12 @@ int
 conf_parse_text(
     const char *path, const char *text, cfg_opt_t *opts, cfg_t **ret_cfg, struct err *err)
 {
-	char *blanked = mem_printf("%s\n", text); /* fmemopen wants at least a byte */
 	cfg_t *cfg = NULL;
+	char *blanked;
 
+	if (strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
+		text += strlen(BYTE_ORDER_MARK);
+	blanked = mem_printf("%s\n", text); /* fmemopen wants at least a byte */
 	if (conf_lint_blank(path, text, opts, blanked, err) != 0)
 		goto fail;
 	cfg = cfg_init(opts, CFGF_NONE);

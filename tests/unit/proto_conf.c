@@ -243,6 +243,20 @@ refuses_a_file_that_is_none(void **state)
 	free(path);
 }
 
+static void
+takes_a_text_that_begins_with_a_byte_order_mark(void **state)
+{
+	cfg_t *cfg;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(conf_parse_text("t", "\xef\xbb\xbfname = a\n", opts, &cfg, &err), 0);
+	assert_string_equal(cfg_getstr(cfg, "name"), "a");
+	cfg_free(cfg);
+	assert_int_equal(conf_parse_text("t", "\xef\xbb\xbf", opts, &cfg, &err), 0);
+	cfg_free(cfg);
+}
+
 /* A text that was taken once is cut and changed everywhere: taken or refused, with a line. */
 static void
 survives_any_text(void **state)
@@ -280,6 +294,7 @@ main(void)
 		cmocka_unit_test(takes_what_is_well_formed),
 		cmocka_unit_test(finds_the_line_of_what_was_parsed),
 		cmocka_unit_test(takes_an_empty_text),
+		cmocka_unit_test(takes_a_text_that_begins_with_a_byte_order_mark),
 		cmocka_unit_test(refuses_a_file_that_is_none),
 		cmocka_unit_test(survives_any_text),
 	};
