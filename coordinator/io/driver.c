@@ -111,7 +111,7 @@ commit(struct driver *d)
 
 	if (d->in_trouble && mono_since(d->retry_at, loop_now()) < 0)
 		return false;
-	facts = mem_calloc(d->pending.n - d->committed, sizeof *facts);
+	facts = mem_calloc(d->pending.n - d->committed, sizeof(const struct fact *));
 	n = gather(d, facts, &hard);
 	if (n > 0 &&
 	    (hard || d->in_trouble || mono_since(d->last_commit, loop_now()) > SOFT_COMMIT_US)) {

@@ -94,6 +94,7 @@ conf_parse_file(const char *path, cfg_opt_t *opts, cfg_t **ret_cfg, struct err *
 
 	if (conf_read(path, &text, err) != 0)
 		return -1;
+	assert(text != NULL);
 	rc = conf_parse_text(path, text, opts, ret_cfg, err);
 	free(text);
 	return rc;
