@@ -103,7 +103,14 @@ $(B)/coordinator/io/store_schema.o: $(B)/gen/coordinator/io/schema.sql.h
 # The wire's parts need the generated header before the compiler has told us so.
 $(call objects,$(wildcard proto/wire*.c)): $(B)/gen/proto/flyball.pb-c.h
 
-$(B)/%.o: %.c
+# Paths and version are compiled in: with others, all is compiled again.
+PATHS = $(PREFIX) $(SYSCONFDIR) $(VERSION)
+.PHONY: always
+$(B)/paths: always
+	@mkdir -p $(@D)
+	@echo '$(PATHS)' | cmp -s - $@ || echo '$(PATHS)' > $@
+
+$(B)/%.o: %.c $(B)/paths
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
@@ -188,6 +195,9 @@ install: build
 	install -m 644 $(wildcard deploy/recipes/*.progress) $(LIBEXEC)/recipes
 	install -m 755 $(filter-out %.progress,$(wildcard deploy/recipes/*)) $(LIBEXEC)/recipes
 	install -m 644 $(wildcard deploy/examples/*) $(DESTDIR)$(PREFIX)/share/doc/flyball/examples
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	for u in deploy/systemd/*.service; do \
+		sed 's,/usr/local/,$(PREFIX)/,' "$$u" > $(DESTDIR)$(PREFIX)/lib/systemd/system/$${u##*/} || exit; done
 	for m in docs/man/*.[1-9]; do \
 		install -D -m 644 "$$m" $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit; done
 

@@ -107,7 +107,9 @@ on_retry(void *arg)
 	if (c->up)
 		return;
 	if (c->socket != NULL) {
-		snprintf(why, sizeof why, "%s does not answer", c->endpoint);
+		snprintf(why, sizeof why,
+		    "%s does not answer: is the name of the host right, and is it up?",
+		    c->endpoint);
 		channel_down(c, why);
 		return;
 	}
