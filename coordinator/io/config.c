@@ -6,6 +6,7 @@
 #include "coordinator/io/config.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ static cfg_opt_t top_opts[] = {
 	CFG_STR("agents", "tcp://127.0.0.1:7700", CFGF_NONE),
 	CFG_STR("operators", "ipc:///run/flyball/operator.sock", CFGF_NONE),
 	CFG_STR("operators_tcp", "", CFGF_NONE),
+	CFG_STR("group", "", CFGF_NONE),
 	CFG_STR("key", FLYBALL_SYSCONFDIR "/coordinator.key", CFGF_NONE),
 	CFG_STR("state", "/var/lib/flyball/coordinator", CFGF_NONE),
 	CFG_STR("policies", FLYBALL_SYSCONFDIR "/policies", CFGF_NONE),
@@ -71,6 +73,17 @@ check_ipc(cfg_t *cfg, cfg_opt_t *opt)
 	    "operators is \"%s\": expected \"ipc://\" and an absolute path; an endpoint on the "
 	    "network is operators_tcp",
 	    s);
+	return -1;
+}
+
+static int
+check_path(cfg_t *cfg, cfg_opt_t *opt)
+{
+	const char *s = cfg_opt_getnstr(opt, 0);
+
+	if (s[0] == '/')
+		return 0;
+	cfg_error(cfg, "%s is \"%s\": expected an absolute path", cfg_opt_name(opt), s);
 	return -1;
 }
 
@@ -149,6 +162,19 @@ take_users(const char *path, cfg_t *cfg, struct config *config, struct err *err)
 	return 0;
 }
 
+/* The operators' socket belongs to this group; "" leaves the one of our own process. */
+static int
+take_group(const char *path, cfg_t *cfg, struct config *config, struct err *err)
+{
+	const char *name = cfg_getstr(cfg, "group");
+	const struct group *gr = name[0] != '\0' ? getgrnam(name) : NULL;
+
+	config->group = gr != NULL ? gr->gr_gid : (gid_t)-1;
+	if (gr != NULL || name[0] == '\0')
+		return 0;
+	return err_set(err, "%s: group is \"%s\", and this machine has no such group", path, name);
+}
+
 static int
 take_text(const char *path, cfg_t *cfg, const char *name, char *buf, size_t size, struct err *err)
 {
@@ -176,6 +202,8 @@ take(const char *path, cfg_t *cfg, struct config *config, struct err *err)
 	    take_peers(path, cfg, "operator", &config->operator_keys, &config->noperators,
 		&config->operators_capacity, err) < 0)
 		return -1;
+	if (take_group(path, cfg, config, err) < 0)
+		return -1;
 	return take_users(path, cfg, config, err);
 }
 
@@ -189,6 +217,9 @@ config_load(const char *path, struct config *ret_config, struct err *err)
 	conf_validate(top_opts, "agents", check_tcp);
 	conf_validate(top_opts, "operators_tcp", check_tcp);
 	conf_validate(top_opts, "operators", check_ipc);
+	conf_validate(top_opts, "key", check_path);
+	conf_validate(top_opts, "state", check_path);
+	conf_validate(top_opts, "policies", check_path);
 	conf_validate(top_opts, "report_busy", check_seconds);
 	conf_validate(top_opts, "report_idle", check_seconds);
 	conf_validate(top_opts, "host", check_peer);

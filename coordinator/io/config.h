@@ -34,6 +34,7 @@ struct config {
 	struct known_key *hosts;
 	size_t noperators, operators_capacity;
 	struct known_key *operator_keys;
+	gid_t group; /* of the operators' socket; (gid_t)-1: not set */
 	size_t nusers, users_capacity;
 	uid_t *users; /* beside root and our own */
 };

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "coordinator/io/operators.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coordinator/io/control.h"
 #include "coordinator/io/reload.h"
@@ -59,6 +61,31 @@ who_is(const struct peer *peer, char ret_who[NAME_SIZE])
 	mem_copy_text(ret_who, NAME_SIZE, pw != NULL ? pw->pw_name : name);
 }
 
+/* What was asked, of the fields that it has. */
+static void
+log_asked(const struct event *e, const char *who)
+{
+	struct text t = { 0 };
+
+	text_printf(&t, "operator asks %s who=%s", event_kind_name(e->kind), who);
+	if (e->host[0] != '\0')
+		text_printf(&t, " host=%s", e->host);
+	if (e->branch[0] != '\0')
+		text_printf(&t, " branch=%s", e->branch);
+	if (e->round.n != 0)
+		text_printf(&t, " round=%llu", (unsigned long long)e->round.n);
+	if (e->build.n != 0)
+		text_printf(&t, " build=%llu", (unsigned long long)e->build.n);
+	if (e->limit != 0)
+		text_printf(&t, " limit=%d", e->limit);
+	if (e->duration_us != 0)
+		text_printf(&t, " for_s=%lld", (long long)(e->duration_us / SECOND_US));
+	if (e->text[0] != '\0')
+		text_printf(&t, " reason=\"%s\"", e->text);
+	log_notice("%s", t.text);
+	free(t.text);
+}
+
 static void
 ask_core(struct operators *o, struct channel *channel, struct peer *peer, uint64_t id,
     struct event *event, const char *who)
@@ -69,11 +96,7 @@ ask_core(struct operators *o, struct channel *channel, struct peer *peer, uint64
 	o->waiting = w;
 	event->request = w->number;
 	mem_copy_text(event->who, sizeof event->who, who);
-	log_notice("operator asks %s who=%s host=%s branch=%s build=%llu round=%llu limit=%d "
-		   "reason=\"%s\"",
-	    event_kind_name(event->kind), who, event->host, event->branch,
-	    (unsigned long long)event->build.n, (unsigned long long)event->round.n, event->limit,
-	    event->text);
+	log_asked(event, who);
 	driver_event(o->driver, event);
 }
 
@@ -215,6 +238,16 @@ listen_at(struct operators *o, int i, struct hub *hub, const char *endpoint,
 	return o->listeners[i].channel != NULL ? 0 : -1;
 }
 
+static int
+give_to_group(const char *endpoint, gid_t group, struct err *err)
+{
+	const char *path = endpoint + strlen("ipc://");
+
+	if (group == (gid_t)-1 || chown(path, (uid_t)-1, group) == 0)
+		return 0;
+	return err_set_errno(err, errno, "%s cannot be given to group %u", path, (unsigned)group);
+}
+
 struct operators *
 operators_create(struct hub *hub, const struct config *config, const struct key_pair *keys,
     const char *log_folder, struct err *err)
@@ -224,6 +257,7 @@ operators_create(struct hub *hub, const struct config *config, const struct key_
 	o->log_folder = log_folder;
 	o->started = loop_wall();
 	if (listen_at(o, 0, hub, config->operators, NULL, err) == 0 &&
+	    give_to_group(config->operators, config->group, err) == 0 &&
 	    (config->operators_tcp[0] == '\0' ||
 		listen_at(o, 1, hub, config->operators_tcp, keys, err) == 0))
 		return o;
