@@ -54,7 +54,7 @@ PROTO_O = $(call objects,$(PROTO_SRC)) $(GEN_O)
 CORE_O = $(call objects,$(CORE_SRC) $(BASE_PURE))
 
 PROTO_LIBS := -lzmq -lprotobuf-c -lsodium -lev -lconfuse
-LIBS_coordinator := $(PROTO_LIBS) -lsqlite3 -ljansson -lbsd -lm
+LIBS_coordinator := $(PROTO_LIBS) -lsqlite3 -ljansson -lm
 LIBS_agent := $(PROTO_LIBS) -lm
 LIBS_keeper :=
 LIBS_ctl := $(PROTO_LIBS) -ljansson -lm
