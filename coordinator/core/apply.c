@@ -93,6 +93,7 @@ apply_host(struct cluster *c, const struct fact *f, struct err *err)
 	codec_clear(host_facts_fields, &h->facts);
 	h->facts = *f->facts;
 	codec_own(host_facts_fields, &h->facts);
+	host_touch(c, h);
 	return 0;
 }
 
@@ -122,6 +123,7 @@ apply_hold(struct cluster *c, const struct fact *f, struct err *err)
 		hold_set(hold, f);
 	else
 		memset(hold, 0, sizeof *hold);
+	host_touch(c, h);
 	return 0;
 }
 
@@ -206,6 +208,33 @@ path_add(struct attempt *a, wall_us at, int32_t limit)
 	a->path[a->npath++] = (struct limit_mark){ at, limit };
 }
 
+static void
+live_add(struct cluster *c, const struct attempt *a)
+{
+	struct host *h = cluster_find_host(c, a->host);
+	size_t i = h->nlive;
+
+	h->live = mem_room(h->live, h->nlive, &h->live_capacity, sizeof *h->live);
+	for (; i > 0 && cluster_find_attempt(c, h->live[i - 1])->build.n > a->build.n; i--)
+		h->live[i] = h->live[i - 1];
+	h->live[i] = a->id;
+	h->nlive++;
+	host_touch(c, h);
+}
+
+static void
+live_remove(struct cluster *c, const struct attempt *a)
+{
+	struct host *h = cluster_find_host(c, a->host);
+	size_t i = 0;
+
+	while (h->live[i].n != a->id.n)
+		i++;
+	h->nlive--;
+	memmove(&h->live[i], &h->live[i + 1], (h->nlive - i) * sizeof *h->live);
+	host_touch(c, h);
+}
+
 static int
 apply_grant(struct cluster *c, const struct fact *f, struct err *err)
 {
@@ -235,6 +264,7 @@ apply_grant(struct cluster *c, const struct fact *f, struct err *err)
 	b->attempts =
 	    mem_room(b->attempts, b->nattempts, &b->attempts_capacity, sizeof(attempt_id));
 	b->attempts[b->nattempts++] = a->id;
+	live_add(c, a);
 	return 0;
 }
 
@@ -254,8 +284,42 @@ apply_running(struct cluster *c, const struct fact *f, struct err *err)
 	codec_clear(attempt_result_fields, &a->result);
 	memset(&a->result, 0, sizeof a->result);
 	a->ended_at.us = 0;
+	if (a->state == ATTEMPT_ENDED)
+		live_add(c, a);
 	a->state = a->status.state = ATTEMPT_RUNNING;
 	return 0;
+}
+
+static struct lesson *
+lesson_make(struct cluster *c, const char *branch, const char *target)
+{
+	size_t i = cluster_lesson_place(c, branch, target);
+	struct lesson *lesson;
+
+	if (cluster_find_lesson(c, branch, target) != NULL)
+		return &c->lessons[i];
+	c->lessons = mem_room(c->lessons, c->nlessons, &c->lessons_capacity, sizeof *c->lessons);
+	lesson = &c->lessons[i];
+	memmove(lesson + 1, lesson, (c->nlessons - i) * sizeof *lesson);
+	c->nlessons++;
+	memset(lesson, 0, sizeof *lesson);
+	mem_copy_text(lesson->branch, sizeof lesson->branch, branch);
+	mem_copy_text(lesson->target, sizeof lesson->target, target);
+	return lesson;
+}
+
+static void
+learn(struct cluster *c, const struct attempt *a)
+{
+	const struct build *b = cluster_find_build(c, a->build);
+	struct lesson *lesson = lesson_make(c, build_round(c, b)->branch, b->target);
+	size_t i = lesson->n;
+
+	lesson->good = mem_room(lesson->good, lesson->n, &lesson->capacity, sizeof *lesson->good);
+	for (; i > 0 && lesson->good[i - 1].n > a->id.n; i--)
+		lesson->good[i] = lesson->good[i - 1];
+	lesson->good[i] = a->id;
+	lesson->n++;
 }
 
 static int
@@ -270,7 +334,11 @@ apply_ended(struct cluster *c, const struct fact *f, struct err *err)
 	codec_own(attempt_result_fields, &a->result);
 	a->status = *f->status;
 	a->ended_at = f->at;
+	if (a->state != ATTEMPT_ENDED)
+		live_remove(c, a);
 	a->state = a->status.state = ATTEMPT_ENDED;
+	if (a->result.outcome == OUTCOME_OK)
+		learn(c, a);
 	return 0;
 }
 
@@ -333,7 +401,7 @@ apply_limit(struct cluster *c, const struct fact *f, struct err *err)
 	h->limit_level = (enum governor_level)f->number;
 	h->limit_since = f->at;
 	memcpy(h->limit_reason, f->text, sizeof h->limit_reason);
-	for (i = 0; (a = host_live_attempt(c, f->host, i)) != NULL; i++)
+	for (i = 0; (a = host_live_attempt(c, h, i)) != NULL; i++)
 		path_add(a, f->at, f->limit);
 	return 0;
 }

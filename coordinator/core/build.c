@@ -41,11 +41,10 @@ done(struct turn *t, struct build *b, enum verdict verdict, const char *reason)
 static bool
 another_host_could(const struct cluster *c, const struct build *b)
 {
-	char reason[TEXT_SIZE];
 	size_t i;
 
 	for (i = 0; i < c->nhosts; i++) {
-		enum filter filter = plan_filter(c, b, c->hosts[i], reason);
+		enum filter filter = plan_filter(c, b, c->hosts[i], NULL);
 
 		if (filter == FILTER_NONE || filter == FILTER_SLOTS || filter == FILTER_STATE ||
 		    filter == FILTER_DISK || filter == FILTER_DRAINED)
@@ -218,7 +217,7 @@ reconcile_ours(struct turn *t, const struct host *h)
 	size_t i = 0;
 	struct attempt *a;
 
-	while ((a = host_live_attempt(t->c, h->name, i)) != NULL) {
+	while ((a = host_live_attempt(t->c, h, i)) != NULL) {
 		const struct attempt_status *s = listed(t->event, a->id);
 		const struct build *b = cluster_find_build(t->c, a->build);
 
@@ -389,10 +388,10 @@ grant(struct turn *t, const struct build *b, const struct host *h)
 void
 build_plan(struct turn *t)
 {
-	char reason[TEXT_SIZE];
 	size_t i;
 
 	t->c->plan_wanted = false;
+	t->c->plans++;
 	for (i = 0; i < t->event->nmoves; i++) {
 		const struct plan_move *move = &t->event->moves[i];
 		const struct build *b = cluster_find_build(t->c, move->build);
@@ -400,7 +399,7 @@ build_plan(struct turn *t)
 
 		/* The plan was made for an earlier state: what no longer holds is left for the next. */
 		if (b != NULL && h != NULL && build_state_get(t->c, b) == BUILD_QUEUED &&
-		    plan_filter(t->c, b, h, reason) == FILTER_NONE)
+		    plan_filter(t->c, b, h, NULL) == FILTER_NONE)
 			grant(t, b, h);
 	}
 }

@@ -4,6 +4,7 @@
  * - ids are positions: rounds[i].id == i + 1, and so for builds and attempts;
  * - a build has at most one live attempt, its last; a done build has none;
  * - open holds exactly the builds without a verdict, in order of id;
+ * - a host's live attempts are exactly its builds' live ones, in order of build;
  * - fences grow with attempt ids; hosts and branches are in the order of names.
  *
  * SPDX-License-Identifier: BSD-2-Clause
@@ -39,6 +40,7 @@ cluster_destroy(struct cluster *c)
 		return;
 	for (i = 0; i < c->nhosts; i++) {
 		codec_clear(host_facts_fields, &c->hosts[i]->facts);
+		free(c->hosts[i]->live);
 		free(c->hosts[i]);
 	}
 	for (i = 0; i < c->npolicies; i++)
@@ -53,6 +55,9 @@ cluster_destroy(struct cluster *c)
 	}
 	for (i = 0; i < c->nattempts; i++)
 		attempt_destroy(c->attempts[i]);
+	for (i = 0; i < c->nlessons; i++)
+		free(c->lessons[i].good);
+	free(c->lessons);
 	free(c->hosts);
 	free(c->policies);
 	free(c->branches);
@@ -60,6 +65,7 @@ cluster_destroy(struct cluster *c)
 	free(c->builds);
 	free(c->attempts);
 	free(c->open);
+	free(c->touched);
 	free(c);
 }
 
@@ -95,6 +101,40 @@ cluster_branch_place(const struct cluster *c, const char *name)
 	while (i < c->nbranches && strcmp(cluster_branch_name(c, i), name) < 0)
 		i++;
 	return i;
+}
+
+static int
+lesson_compare(const struct lesson *lesson, const char *branch, const char *target)
+{
+	int order = strcmp(lesson->branch, branch);
+
+	return order != 0 ? order : strcmp(lesson->target, target);
+}
+
+size_t
+cluster_lesson_place(const struct cluster *c, const char *branch, const char *target)
+{
+	size_t low = 0, high = c->nlessons;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (lesson_compare(&c->lessons[middle], branch, target) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct lesson *
+cluster_find_lesson(const struct cluster *c, const char *branch, const char *target)
+{
+	size_t i = cluster_lesson_place(c, branch, target);
+
+	return i < c->nlessons && lesson_compare(&c->lessons[i], branch, target) == 0
+		   ? &c->lessons[i]
+		   : NULL;
 }
 
 struct host *
@@ -194,27 +234,19 @@ build_state_get(const struct cluster *c, const struct build *b)
 }
 
 struct attempt *
-host_live_attempt(const struct cluster *c, const char *host, size_t i)
+host_live_attempt(const struct cluster *c, const struct host *h, size_t i)
 {
-	size_t k;
-
-	for (k = 0; k < c->nopen; k++) {
-		struct attempt *a = build_live_attempt(c, cluster_find_build(c, c->open[k]));
-
-		if (a != NULL && strcmp(a->host, host) == 0 && i-- == 0)
-			return a;
-	}
-	return NULL;
+	return i < h->nlive ? cluster_find_attempt(c, h->live[i]) : NULL;
 }
 
-size_t
-host_live_count(const struct cluster *c, const char *host)
+void
+host_touch(struct cluster *c, struct host *h)
 {
-	size_t n = 0;
-
-	while (host_live_attempt(c, host, n) != NULL)
-		n++;
-	return n;
+	if (h->touched)
+		return;
+	h->touched = true;
+	c->touched = mem_room(c->touched, c->ntouched, &c->touched_capacity, sizeof(struct host *));
+	c->touched[c->ntouched++] = h;
 }
 
 const char *

@@ -64,6 +64,8 @@ struct host {
 	enum governor_level limit_level;
 	char limit_reason[TEXT_SIZE];
 	wall_us limit_since;
+	size_t nlive, live_capacity;
+	attempt_id *live; /* its attempts that have not ended, in the order of their builds */
 	/* soft */
 	enum host_state state;
 	mono_us seen;
@@ -72,6 +74,7 @@ struct host {
 	struct load load;
 	mono_us load_at;
 	int32_t limit_reported; /* what the agent says is in force */
+	bool touched; /* is in the cluster's list */
 	char trouble[TEXT_SIZE]; /* the last thing that went wrong with it */
 };
 
@@ -128,6 +131,14 @@ struct round {
 	build_id *builds;
 };
 
+/* Where durations are learned from: the good attempts at a branch's target. */
+struct lesson {
+	char branch[NAME_SIZE];
+	char target[NAME_SIZE];
+	size_t n, capacity;
+	attempt_id *good; /* oldest first */
+};
+
 struct cluster {
 	uint64_t epoch;
 	uint64_t version; /* grows with every event: what a plan was made for */
@@ -143,11 +154,16 @@ struct cluster {
 	struct build **builds;
 	size_t nattempts, attempts_capacity;
 	struct attempt **attempts;
+	size_t nlessons, lessons_capacity;
+	struct lesson *lessons; /* in the order of branch and target */
 	size_t nopen, open_capacity;
 	build_id *open; /* builds that are not done, in order of id */
+	size_t ntouched, touched_capacity;
+	struct host **touched; /* what the governor goes by has changed for these */
 	struct moment now; /* of the last event */
 	mono_us lease_grace_until; /* after a start nobody is lost before */
 	bool plan_wanted; /* a plan was asked for and has not come */
+	uint64_t plans; /* that came: where the next search begins, when it cannot look at all */
 };
 
 struct cluster *cluster_create(void);
@@ -160,6 +176,9 @@ struct host *cluster_find_host(const struct cluster *c, const char *name);
 struct round *cluster_find_round(const struct cluster *c, round_id id);
 struct build *cluster_find_build(const struct cluster *c, build_id id);
 struct attempt *cluster_find_attempt(const struct cluster *c, attempt_id id);
+/* NULL when nothing is known. */
+const struct lesson *cluster_find_lesson(
+    const struct cluster *c, const char *branch, const char *target);
 /* In force now for a branch; NULL when there is none. */
 const struct policy *cluster_find_policy(const struct cluster *c, const char *branch);
 const struct policy *cluster_find_policy_version(const struct cluster *c, uint64_t version);
@@ -173,9 +192,10 @@ struct attempt *build_live_attempt(const struct cluster *c, const struct build *
 bool attempt_given_up(const struct cluster *c, const struct attempt *a);
 enum build_state build_state_get(const struct cluster *c, const struct build *b);
 
-/* Live attempts on a host: how many, and each in turn (i from 0), oldest build first. */
-size_t host_live_count(const struct cluster *c, const char *host);
-struct attempt *host_live_attempt(const struct cluster *c, const char *host, size_t i);
+/* Live attempts on a host, each in turn (i from 0), oldest build first; then NULL. */
+struct attempt *host_live_attempt(const struct cluster *c, const struct host *h, size_t i);
+/* The governor is to look at this host again. */
+void host_touch(struct cluster *c, struct host *h);
 /* Other hosts with the same boot id run on the same machine: NULL or the first one's name. */
 const char *host_shares_machine(const struct cluster *c, const struct host *h);
 

@@ -30,6 +30,24 @@ check_order(const struct cluster *c, struct err *err)
 	return 0;
 }
 
+/* The index against what it stands for. */
+static int
+check_live(const struct cluster *c, const struct host *h, struct err *err)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < c->nopen; i++) {
+		const struct attempt *a = build_live_attempt(c, cluster_find_build(c, c->open[i]));
+
+		if (a == NULL || strcmp(a->host, h->name) != 0)
+			continue;
+		if (host_live_attempt(c, h, n++) != a)
+			return err_set(err, "attempt %llu lives and is not in host \"%s\"",
+			    (ull)a->id.n, h->name);
+	}
+	return n == h->nlive ? 0 : err_set(err, "host \"%s\" has too many live attempts", h->name);
+}
+
 static int
 check_hosts(const struct cluster *c, struct err *err)
 {
@@ -43,7 +61,9 @@ check_hosts(const struct cluster *c, struct err *err)
 		if (h->throttle.set && (h->throttle.limit < 1 || h->throttle.limit > JOBS_MAX))
 			return err_set(
 			    err, "host \"%s\" is throttled to %d", h->name, h->throttle.limit);
-		if (h->state == HOST_LOST && host_live_count(c, h->name) > 0)
+		if (check_live(c, h, err) < 0)
+			return -1;
+		if (h->state == HOST_LOST && h->nlive > 0)
 			return err_set(err, "host \"%s\" is lost and has live attempts", h->name);
 		if (h->state == HOST_UP && h->facts.start_id[0] == '\0')
 			return err_set(err, "host \"%s\" is up and unknown", h->name);
@@ -72,6 +92,25 @@ check_attempts(const struct cluster *c, struct err *err)
 		epoch = a->epoch;
 	}
 	return 0;
+}
+
+static int
+check_lessons(const struct cluster *c, struct err *err)
+{
+	size_t i, k, known = 0, good = 0;
+
+	for (i = 0; i < c->nlessons; i++)
+		for (k = 0; k < c->lessons[i].n; k++, known++) {
+			const struct attempt *a = cluster_find_attempt(c, c->lessons[i].good[k]);
+
+			if (a->result.outcome != OUTCOME_OK ||
+			    (k > 0 && a->id.n <= c->lessons[i].good[k - 1].n))
+				return err_set(
+				    err, "attempt %llu teaches and should not", (ull)a->id.n);
+		}
+	for (i = 0; i < c->nattempts; i++)
+		good += c->attempts[i]->result.outcome == OUTCOME_OK;
+	return known == good ? 0 : err_set(err, "%zu attempts teach of %zu", known, good);
 }
 
 static int
@@ -123,7 +162,8 @@ check_builds(const struct cluster *c, struct err *err)
 int
 cluster_check(const struct cluster *c, struct err *err)
 {
-	if (check_order(c, err) < 0 || check_hosts(c, err) < 0 || check_attempts(c, err) < 0)
+	if (check_order(c, err) < 0 || check_hosts(c, err) < 0 || check_attempts(c, err) < 0 ||
+	    check_lessons(c, err) < 0)
 		return -1;
 	return check_builds(c, err);
 }

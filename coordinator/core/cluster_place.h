@@ -15,6 +15,7 @@
 
 size_t cluster_host_place(const struct cluster *c, const char *name);
 size_t cluster_branch_place(const struct cluster *c, const char *name);
+size_t cluster_lesson_place(const struct cluster *c, const char *branch, const char *target);
 /* Of the i-th branch in force. */
 const char *cluster_branch_name(const struct cluster *c, size_t i);
 

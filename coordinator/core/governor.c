@@ -104,7 +104,7 @@ governor_input_get(const struct cluster *c, const struct host *h, struct governo
 	size_t i;
 
 	in.mode = GOVERNOR_OBSERVE;
-	for (i = 0; (a = host_live_attempt(c, h->name, i)) != NULL; i++)
+	for (i = 0; (a = host_live_attempt(c, h, i)) != NULL; i++)
 		add_build(c, a, &in);
 	in.throttled = h->throttle.set;
 	in.throttle = h->throttle.limit;

@@ -1,5 +1,5 @@
 /* A host's life: it says HELLO, reports, goes; operators hold it back. Its limit is set
- * by the governor after every event.
+ * by the governor after every event that has to do with it, and once a second.
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
@@ -94,6 +94,7 @@ host_report(struct turn *t)
 	h->load = *e->load;
 	h->load_at = e->at.mono;
 	h->limit_reported = e->limit;
+	host_touch(t->c, h);
 	/* Its connection never broke, so there is no HELLO that would tell what it still builds. */
 	if (was_away)
 		build_return(t, h);
@@ -189,7 +190,7 @@ host_hold(struct turn *t)
 		break;
 	case EVENT_DRAIN:
 		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s takes no new builds; %zu run on",
-		    h->name, host_live_count(t->c, h->name));
+		    h->name, h->nlive);
 		break;
 	default:
 		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s takes builds again", h->name);
@@ -219,6 +220,7 @@ host_tick(struct turn *t)
 
 		hold_expire(t, h, &h->throttle, FACT_UNTHROTTLE);
 		hold_expire(t, h, &h->drain, FACT_RESUME);
+		host_touch(t->c, h); /* readings grow old */
 	}
 }
 
@@ -277,11 +279,27 @@ host_limit(struct turn *t, struct host *h)
 	memcpy(e->text, d.reason, sizeof e->text);
 }
 
+static int
+compare_hosts(const void *x, const void *y)
+{
+	const struct host *const *a = x, *const *b = y;
+
+	return strcmp((*a)->name, (*b)->name);
+}
+
+/* In the order of names, as all that is decided for several hosts. A limit that is set touches no
+ * host, so the list does not grow meanwhile. */
 void
 host_limits(struct turn *t)
 {
+	struct cluster *c = t->c;
 	size_t i;
 
-	for (i = 0; i < t->c->nhosts; i++)
-		host_limit(t, t->c->hosts[i]);
+	if (c->ntouched > 1)
+		qsort(c->touched, c->ntouched, sizeof(struct host *), compare_hosts);
+	for (i = 0; i < c->ntouched; i++) {
+		c->touched[i]->touched = false;
+		host_limit(t, c->touched[i]);
+	}
+	c->ntouched = 0;
 }

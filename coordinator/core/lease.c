@@ -35,7 +35,7 @@ lease_expire(struct turn *t, struct host *h)
 	struct attempt *a;
 	bool had = false;
 
-	while ((a = host_live_attempt(t->c, h->name, 0)) != NULL) {
+	while ((a = host_live_attempt(t->c, h, 0)) != NULL) {
 		build_lost(t, a, "its host was silent for 5 minutes");
 		had = true;
 	}

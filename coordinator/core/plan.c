@@ -1,197 +1,20 @@
-/* Hard filters first, each with its reason; then, build by build in the order the policies
- * give, the host where it would finish earliest by what is known. A build waits for a busy
- * host only when both durations are known and waiting is the shorter way.
+/* Hard filters first (plan_filter.c); then, build by build in the order the policies give, the
+ * host where it would finish earliest by what is known. A build waits for a busy host only when
+ * both durations are known and waiting is the shorter way.
  *
- * Cost: queued builds x hosts, bounded by the budget; what is left over waits for the next plan.
+ * Cost: a look at each host for each queued build that has needs of its own, bounded by the
+ * budget. When not all builds fit into it, half goes to the head of the queue and half to a
+ * window that moves on with each plan: builds that wait for something rare must not keep those
+ * behind them from ever being looked at.
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
-#include "coordinator/core/plan.h"
-
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "coordinator/core/plan_parts.h"
 #include "coordinator/core/predict.h"
 #include "proto/base/mem.h"
-
-const char *
-filter_name(enum filter filter)
-{
-	static const char *const names[] = { "none", "recipe", "os", "release", "labels", "memory",
-		"refused", "state", "drained", "disk", "slots" };
-
-	return (unsigned)filter < sizeof names / sizeof names[0] ? names[filter] : "?";
-}
-
-/* ---- hard filters ----------------------------------------------------------------------- */
-
-static bool __attribute__((format(printf, 2, 3)))
-because(char ret_reason[TEXT_SIZE], const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(ret_reason, TEXT_SIZE, format, ap);
-	va_end(ap);
-	return true;
-}
-
-static bool
-has_name(char (*const names)[NAME_SIZE], size_t n, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
-struct candidate {
-	const struct cluster *c;
-	const struct build *b;
-	const struct host *h;
-	const struct policy *policy;
-	const struct needs *needs;
-};
-
-static bool
-no_recipe(const struct candidate *k, char *ret_reason)
-{
-	return !has_name(k->h->facts.recipes, k->h->facts.nrecipes, k->policy->recipe) &&
-	       because(ret_reason, "recipe \"%s\" is not installed there", k->policy->recipe);
-}
-
-static bool
-other_os(const struct candidate *k, char *ret_reason)
-{
-	return k->needs->os[0] != '\0' && strcasecmp(k->needs->os, k->h->facts.os) != 0 &&
-	       because(ret_reason, "needs %s, it is %s", k->needs->os, k->h->facts.os);
-}
-
-static bool
-other_release(const struct candidate *k, char *ret_reason)
-{
-	return !release_satisfies(k->h->facts.release, k->needs->release_test, k->needs->release) &&
-	       because(ret_reason, "needs release %s %s, it has %s",
-		   release_test_name(k->needs->release_test), k->needs->release,
-		   k->h->facts.release);
-}
-
-static bool
-no_label(const struct candidate *k, char *ret_reason)
-{
-	size_t i;
-
-	for (i = 0; i < k->needs->nlabels; i++)
-		if (!has_name(k->h->facts.labels, k->h->facts.nlabels, k->needs->labels[i]))
-			return because(
-			    ret_reason, "needs label \"%s\", it has not", k->needs->labels[i]);
-	return false;
-}
-
-static double
-gigabytes(int64_t bytes)
-{
-	return (double)bytes / (double)(INT64_C(1) << 30);
-}
-
-static bool
-little_memory(const struct candidate *k, char *ret_reason)
-{
-	return k->needs->memory_bytes > k->h->facts.memory_bytes &&
-	       because(ret_reason, "needs %.1f GiB of memory, it has %.1f",
-		   gigabytes(k->needs->memory_bytes), gigabytes(k->h->facts.memory_bytes));
-}
-
-static bool
-refused_before(const struct candidate *k, char *ret_reason)
-{
-	size_t i;
-
-	for (i = k->b->first_attempt; i < k->b->nattempts; i++) {
-		const struct attempt *a = cluster_find_attempt(k->c, k->b->attempts[i]);
-
-		if (a->result.outcome == OUTCOME_REFUSED && strcmp(a->host, k->h->name) == 0)
-			return because(ret_reason, "it refused: %.400s", a->result.reason);
-	}
-	return false;
-}
-
-static bool
-not_up(const struct candidate *k, char *ret_reason)
-{
-	return k->h->state != HOST_UP &&
-	       because(ret_reason, "it is %s", host_state_name(k->h->state));
-}
-
-static bool
-drained(const struct candidate *k, char *ret_reason)
-{
-	return k->h->drain.set &&
-	       because(ret_reason, "drained by %s: %.300s", k->h->drain.who, k->h->drain.reason);
-}
-
-/* Unknown is no reason to refuse: the agent looks again before it starts anything. */
-static bool
-little_disk(const struct candidate *k, char *ret_reason)
-{
-	const struct load *load = &k->h->load;
-
-	if (!k->h->reported || load->missing >> LOAD_DISK_FREE & 1)
-		return false;
-	return (double)k->needs->disk_bytes > load->readings[LOAD_DISK_FREE].value &&
-	       because(ret_reason, "needs %.1f GiB of disk, %.1f are free",
-		   gigabytes(k->needs->disk_bytes),
-		   gigabytes((int64_t)load->readings[LOAD_DISK_FREE].value));
-}
-
-static size_t
-slots_of(const struct host *h)
-{
-	return h->facts.slots > 0 ? (size_t)h->facts.slots : 1;
-}
-
-static bool
-no_slot(const struct candidate *k, char *ret_reason)
-{
-	size_t live = host_live_count(k->c, k->h->name);
-
-	return live >= slots_of(k->h) &&
-	       because(ret_reason, "busy: it runs %zu of %zu builds at once", live, slots_of(k->h));
-}
-
-enum filter
-plan_filter(const struct cluster *c, const struct build *b, const struct host *h,
-    char ret_reason[TEXT_SIZE])
-{
-	static const struct {
-		enum filter filter;
-		bool (*keeps_off)(const struct candidate *, char *);
-	} filters[] = {
-		{ FILTER_RECIPE, no_recipe },
-		{ FILTER_OS, other_os },
-		{ FILTER_RELEASE, other_release },
-		{ FILTER_LABELS, no_label },
-		{ FILTER_MEMORY, little_memory },
-		{ FILTER_REFUSED, refused_before },
-		{ FILTER_STATE, not_up },
-		{ FILTER_DRAINED, drained },
-		{ FILTER_DISK, little_disk },
-		{ FILTER_SLOTS, no_slot },
-	};
-	struct candidate k = { c, b, h, build_policy(c, b), &build_target(c, b)->needs };
-	size_t i;
-
-	ret_reason[0] = '\0';
-	for (i = 0; i < sizeof filters / sizeof filters[0]; i++)
-		if (filters[i].keeps_off(&k, ret_reason))
-			return filters[i].filter;
-	return FILTER_NONE;
-}
 
 /* ---- the order of builds ---------------------------------------------------------------- */
 
@@ -235,12 +58,27 @@ list_waiting(const struct cluster *c, size_t *ret_n)
 	return list;
 }
 
-/* ---- where each would finish first ------------------------------------------------------- */
+/* ---- hosts as the search sees them ------------------------------------------------------- */
 
 struct place {
 	const struct host *h;
 	size_t live; /* builds there, those of this plan included */
 	int64_t free_in_us; /* until the next slot is free, when there is none now; -1 unknown */
+	size_t machine, class; /* hosts that have the same share one */
+};
+
+struct search {
+	const struct cluster *c;
+	size_t n; /* places, in the order of hosts; as many machines and classes at most */
+	struct place *places;
+	size_t *machine_live; /* builds on each machine, whatever hosts it plays */
+	const struct host **classes; /* one host of each */
+	size_t nclasses;
+	int64_t *duration_us; /* of the build that is looked at, by class */
+	size_t roomy; /* places that have room */
+	struct hopeless hopeless;
+	struct plan_move *moves;
+	size_t nmoves;
 };
 
 /* When the first of a host's builds will probably end; -1 when that cannot be told. */
@@ -251,7 +89,7 @@ free_in(const struct cluster *c, const struct host *h)
 	int64_t first = -1;
 	size_t i;
 
-	for (i = 0; (a = host_live_attempt(c, h->name, i)) != NULL; i++) {
+	for (i = 0; (a = host_live_attempt(c, h, i)) != NULL; i++) {
 		int64_t expected = predict_build(c, cluster_find_build(c, a->build), h).real_us;
 		int64_t left = expected - a->status.elapsed_us;
 
@@ -265,19 +103,77 @@ free_in(const struct cluster *c, const struct host *h)
 	return first;
 }
 
-/* Builds on the same machine, whatever hosts it plays: what a new one shares its CPUs with. */
 static size_t
-machine_live(const struct place *places, size_t n, const struct place *p)
+class_of(struct search *s, const struct host *h)
 {
-	size_t i, live = 0;
+	size_t i = 0;
 
-	for (i = 0; i < n; i++)
-		if (&places[i] == p ||
-		    (p->h->facts.boot_id[0] != '\0' &&
-			strcmp(places[i].h->facts.boot_id, p->h->facts.boot_id) == 0))
-			live += places[i].live;
-	return live;
+	while (i < s->nclasses && !host_same_class(s->classes[i], h))
+		i++;
+	if (i == s->nclasses)
+		s->classes[s->nclasses++] = h;
+	return i;
 }
+
+static int
+compare_machines(const void *x, const void *y)
+{
+	const struct place *const *a = x, *const *b = y;
+
+	return strcmp((*a)->h->facts.boot_id, (*b)->h->facts.boot_id);
+}
+
+/* A host that does not say its machine has one of its own. */
+static void
+number_machines(struct search *s)
+{
+	struct place **by_machine = mem_calloc(s->n, sizeof(struct place *));
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		by_machine[i] = &s->places[i];
+	qsort(by_machine, s->n, sizeof(struct place *), compare_machines);
+	for (i = 0; i < s->n; i++) {
+		bool shares = i > 0 && by_machine[i]->h->facts.boot_id[0] != '\0' &&
+			      compare_machines(&by_machine[i - 1], &by_machine[i]) == 0;
+
+		by_machine[i]->machine = shares ? by_machine[i - 1]->machine : i;
+		s->machine_live[by_machine[i]->machine] += by_machine[i]->live;
+	}
+	free(by_machine);
+}
+
+static void
+search_begin(struct search *s, const struct cluster *c, size_t nwaiting)
+{
+	size_t i;
+
+	*s = (struct search){ .c = c, .n = c->nhosts };
+	s->places = mem_calloc(s->n, sizeof *s->places);
+	s->machine_live = mem_calloc(s->n, sizeof *s->machine_live);
+	s->classes = mem_calloc(s->n, sizeof *s->classes);
+	s->duration_us = mem_calloc(s->n, sizeof *s->duration_us);
+	s->moves = mem_calloc(nwaiting, sizeof *s->moves);
+	for (i = 0; i < s->n; i++) {
+		const struct host *h = c->hosts[i];
+
+		s->places[i] = (struct place){ h, h->nlive, free_in(c, h), 0, class_of(s, h) };
+		s->roomy += plan_has_room(h);
+	}
+	number_machines(s);
+}
+
+static void
+search_end(struct search *s)
+{
+	free(s->places);
+	free(s->machine_live);
+	free(s->classes);
+	free(s->duration_us);
+	hopeless_clear(&s->hopeless);
+}
+
+/* ---- where each would finish first ------------------------------------------------------- */
 
 struct choice {
 	struct place *place;
@@ -302,59 +198,87 @@ better(const struct choice *a, const struct choice *b)
 	return a->place->h->facts.threads > b->place->h->facts.threads;
 }
 
-static struct choice
-choose(const struct cluster *c, const struct build *b, struct place *places, size_t n)
+/* False when the build cannot be there, now or after waiting. */
+static bool
+consider(struct search *s, const struct build *b, struct place *p, struct choice *ret)
 {
-	struct choice best = { 0 };
-	char reason[TEXT_SIZE];
+	enum filter filter = plan_filter(s->c, b, p->h, NULL);
+	int64_t *duration = &s->duration_us[p->class];
+
+	if (filter != FILTER_NONE && filter != FILTER_SLOTS)
+		return false;
+	if (*duration < 0)
+		*duration = predict_build(s->c, b, p->h).real_us;
+	*ret = (struct choice){ p, filter == FILTER_NONE && p->live < plan_slots(p->h), *duration,
+		s->machine_live[p->machine] };
+	if (ret->now)
+		return true;
+	ret->finish_us += p->free_in_us;
+	return *duration != 0 && p->free_in_us >= 0;
+}
+
+/* The best place; .place NULL when there is none. */
+static struct choice
+choose(struct search *s, const struct build *b)
+{
+	struct choice best = { 0 }, k;
+	bool any_now = false;
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		struct place *p = &places[i];
-		enum filter filter = plan_filter(c, b, p->h, reason);
-		int64_t duration = predict_build(c, b, p->h).real_us;
-		struct choice k = { p, false, duration, machine_live(places, n, p) };
-
-		k.now = filter == FILTER_NONE && p->live < slots_of(p->h);
-		if (!k.now) {
-			if ((filter != FILTER_SLOTS && filter != FILTER_NONE) || duration == 0 ||
-			    p->free_in_us < 0)
-				continue;
-			k.finish_us += p->free_in_us;
-		}
+	for (i = 0; i < s->nclasses; i++)
+		s->duration_us[i] = -1;
+	for (i = 0; i < s->n; i++) {
+		if (!consider(s, b, &s->places[i], &k))
+			continue;
+		any_now = any_now || k.now;
 		if (better(&k, &best))
 			best = k;
 	}
+	if (!any_now)
+		hopeless_add(&s->hopeless, s->c, b);
 	return best;
+}
+
+/* What was looked at: 0 when it is known already that nothing can be done. */
+static int64_t
+look(struct search *s, const struct build *b)
+{
+	struct choice best;
+
+	if (s->roomy == 0 || hopeless_has(&s->hopeless, s->c, b))
+		return 0;
+	best = choose(s, b);
+	if (best.place == NULL || !best.now)
+		return (int64_t)s->n;
+	s->machine_live[best.place->machine]++;
+	s->roomy -= ++best.place->live == plan_slots(best.place->h);
+	best.place->free_in_us = best.finish_us == 0 ? -1 : best.finish_us;
+	s->moves[s->nmoves].build = b->id;
+	memcpy(s->moves[s->nmoves].host, best.place->h->name, NAME_SIZE);
+	s->nmoves++;
+	return (int64_t)s->n;
 }
 
 void
 plan_search(
     const struct cluster *c, int64_t budget, struct plan_move **ret_moves, size_t *ret_nmoves)
 {
-	size_t i, n, nmoves = 0;
+	size_t i, k, n, tail, begin = 0;
 	struct waiting *waiting = list_waiting(c, &n);
-	struct place *places = mem_calloc(c->nhosts, sizeof *places);
-	struct plan_move *moves = mem_calloc(n, sizeof *moves);
+	int64_t cost = c->nhosts > 0 ? (int64_t)c->nhosts : 1;
+	int64_t half = (int64_t)n * cost > budget ? budget / 2 : 0, left = budget;
+	struct search s;
 
-	for (i = 0; i < c->nhosts; i++)
-		places[i] = (struct place){ c->hosts[i], host_live_count(c, c->hosts[i]->name),
-			free_in(c, c->hosts[i]) };
-	for (i = 0; i < n && budget >= (int64_t)c->nhosts; i++, budget -= (int64_t)c->nhosts) {
-		struct choice best = choose(c, waiting[i].b, places, c->nhosts);
-
-		if (best.place == NULL || !best.now)
-			continue;
-		best.place->live++;
-		best.place->free_in_us = predict_build(c, waiting[i].b, best.place->h).real_us;
-		if (best.place->free_in_us == 0)
-			best.place->free_in_us = -1;
-		moves[nmoves].build = waiting[i].b->id;
-		memcpy(moves[nmoves].host, best.place->h->name, NAME_SIZE);
-		nmoves++;
-	}
+	search_begin(&s, c, n);
+	for (i = 0; i < n && left >= cost && (left > half || i == 0); i++)
+		left -= look(&s, waiting[i].b);
+	tail = n - i;
+	if (half > 0 && tail > 0)
+		begin = (size_t)(c->plans * (uint64_t)(left / cost) % tail);
+	for (k = 0; k < tail && left >= cost; k++)
+		left -= look(&s, waiting[i + (begin + k) % tail].b);
+	search_end(&s);
 	free(waiting);
-	free(places);
-	*ret_moves = moves;
-	*ret_nmoves = nmoves;
+	*ret_moves = s.moves;
+	*ret_nmoves = s.nmoves;
 }

@@ -31,9 +31,13 @@ enum filter {
 
 const char *filter_name(enum filter filter);
 
-/* The first hard filter that keeps the build off the host, with a sentence in ret_reason. */
-enum filter plan_filter(const struct cluster *c, const struct build *b, const struct host *h,
-    char ret_reason[TEXT_SIZE]);
+/* The first hard filter that keeps the build off the host, with a sentence in ret_reason, a text of
+ * TEXT_SIZE; NULL when nobody reads it. */
+enum filter plan_filter(
+    const struct cluster *c, const struct build *b, const struct host *h, char *ret_reason);
+
+/* Is there a queued build that a host could take now? Else a plan can do nothing. */
+bool plan_could_help(const struct cluster *c);
 
 /* budget: pairs of build and host that may be looked at. Same cluster, same budget, same plan. */
 void plan_search(

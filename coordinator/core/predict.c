@@ -11,51 +11,44 @@
 
 enum { SAMPLES_MAX = 6, LOOK_BACK_MAX = 4096 };
 
+static int64_t
+gigabytes(const struct host *h)
+{
+	return (h->facts.memory_bytes + (INT64_C(1) << 29)) >> 30;
+}
+
 void
 host_class_name(const struct host *h, char ret_name[TEXT_SIZE])
 {
 	const struct host_facts *f = &h->facts;
 
 	snprintf(ret_name, TEXT_SIZE, "%s-%s-%s-%dt-%lldg", f->os, f->release, f->arch, f->threads,
-	    (long long)((f->memory_bytes + (INT64_C(1) << 29)) >> 30));
+	    (long long)gigabytes(h));
 }
 
-static bool
-same_class(const struct host *a, const struct host *b)
+bool
+host_same_class(const struct host *a, const struct host *b)
 {
-	char x[TEXT_SIZE], y[TEXT_SIZE];
+	const struct host_facts *x = &a->facts, *y = &b->facts;
 
-	host_class_name(a, x);
-	host_class_name(b, y);
-	return strcmp(x, y) == 0 && strcmp(a->facts.cpu, b->facts.cpu) == 0;
-}
-
-/* Did this attempt build the same branch and target, well, and on such a host (NULL: any)? */
-static bool
-teaches(
-    const struct cluster *c, const struct attempt *a, const struct build *b, const struct host *h)
-{
-	const struct build *other = cluster_find_build(c, a->build);
-
-	if (a->state != ATTEMPT_ENDED || a->result.outcome != OUTCOME_OK)
-		return false;
-	if (strcmp(other->target, b->target) != 0 ||
-	    strcmp(build_round(c, other)->branch, build_round(c, b)->branch) != 0)
-		return false;
-	return h == NULL || same_class(h, cluster_find_host(c, a->host));
+	return x->threads == y->threads && gigabytes(a) == gigabytes(b) &&
+	       strcmp(x->os, y->os) == 0 && strcmp(x->release, y->release) == 0 &&
+	       strcmp(x->arch, y->arch) == 0 && strcmp(x->cpu, y->cpu) == 0;
 }
 
 static struct prediction
 predict(const struct cluster *c, const struct build *b, const struct host *h)
 {
-	size_t i = c->nattempts, end = i > LOOK_BACK_MAX ? i - LOOK_BACK_MAX : 0;
+	const struct lesson *lesson = cluster_find_lesson(c, build_round(c, b)->branch, b->target);
+	size_t i = lesson != NULL ? lesson->n : 0;
 	double real = 0, steps = 0, weights = 0, weight = 1;
 	struct prediction p = { 0 };
 
-	while (i-- > end && p.samples < SAMPLES_MAX) {
-		const struct attempt *a = c->attempts[i];
+	while (i-- > 0 && p.samples < SAMPLES_MAX &&
+	       lesson->good[i].n + LOOK_BACK_MAX > c->nattempts) {
+		const struct attempt *a = cluster_find_attempt(c, lesson->good[i]);
 
-		if (!teaches(c, a, b, h))
+		if (h != NULL && !host_same_class(h, cluster_find_host(c, a->host)))
 			continue;
 		real += weight * (double)a->result.real_us;
 		steps += weight * (double)a->status.steps;

@@ -1,6 +1,6 @@
 /* predict.h - how long, how many steps: what earlier attempts teach
  *
- * Shape:  derived from the ended attempts in the cluster whenever it is asked; nothing is stored.
+ * Shape:  derived from the good attempts in the cluster whenever it is asked.
  * Units:  us, steps.
  * Errors: 0 where nothing is known. Failed and cancelled attempts do not teach.
  * Memory: none.
@@ -23,6 +23,7 @@ struct prediction {
 struct prediction predict_build(
     const struct cluster *c, const struct build *b, const struct host *h);
 
+bool host_same_class(const struct host *a, const struct host *b);
 /* Hosts alike in OS release, CPU, threads and memory: "Linux 6.1 x86_64 8t 32g". */
 void host_class_name(const struct host *h, char ret_name[TEXT_SIZE]);
 

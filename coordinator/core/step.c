@@ -1,5 +1,5 @@
 /* The table below is the list of everything that can happen. After each event the
- * governor looks at the hosts again and, when builds wait that a host could take, a
+ * governor looks at the hosts that were touched and, when builds wait that a host could take, a
  * plan is asked for: both follow from the state, so no handler needs to remember them.
  *
  * SPDX-License-Identifier: BSD-2-Clause
@@ -82,25 +82,6 @@ tick(struct turn *t)
 {
 	host_tick(t);
 	lease_tick(t);
-}
-
-/* A plan can do something only when a build waits and a host has a place. */
-static bool
-plan_could_help(const struct cluster *c)
-{
-	char reason[TEXT_SIZE];
-	size_t i, k;
-
-	for (i = 0; i < c->nopen; i++) {
-		const struct build *b = cluster_find_build(c, c->open[i]);
-
-		if (build_state_get(c, b) != BUILD_QUEUED)
-			continue;
-		for (k = 0; k < c->nhosts; k++)
-			if (plan_filter(c, b, c->hosts[k], reason) == FILTER_NONE)
-				return true;
-	}
-	return false;
 }
 
 static void

@@ -36,7 +36,7 @@ void host_gone(struct turn *t);
 void host_hold(struct turn *t); /* throttle, unthrottle, drain, resume */
 void host_tick(struct turn *t); /* silence, expiry of holds */
 void host_boot(struct turn *t);
-void host_limits(struct turn *t); /* the governor, for every host */
+void host_limits(struct turn *t); /* the governor, for the hosts that were touched */
 /* lease.c */
 void lease_renew(struct turn *t, struct host *h);
 void lease_speak(struct turn *t, struct host *h); /* it spoke of an attempt, and has not reported */

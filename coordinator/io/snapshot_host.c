@@ -131,7 +131,7 @@ set_live(json_t *json, const struct cluster *c, const struct host *h, struct mom
 	int64_t running = 0;
 	size_t i;
 
-	for (i = 0; (a = host_live_attempt(c, h->name, i)) != NULL; i++) {
+	for (i = 0; (a = host_live_attempt(c, h, i)) != NULL; i++) {
 		running += a->status.running;
 		json_array_append_new(
 		    builds, snapshot_build_row(c, cluster_find_build(c, a->build), now));

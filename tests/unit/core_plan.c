@@ -435,6 +435,53 @@ test_budget(void)
 	world_clear(&w);
 }
 
+/* A plan that comes from so small a search. */
+static void
+give_plan(struct world *w, int64_t budget)
+{
+	struct event e = { .kind = EVENT_PLAN, .version = w->c->version };
+
+	plan_search(w->c, budget, &e.moves, &e.nmoves);
+	world_step(w, &e);
+	event_clear(&e);
+}
+
+/* Four branches that each want something that no host has, all before one that any could build. */
+static void
+test_rare_needs(void)
+{
+	struct policy *p;
+	struct world w;
+	char name[NAME_SIZE];
+	int i, plans;
+
+	world_init(&w, "rare needs");
+	for (i = 0; i < 10; i++) {
+		snprintf(name, sizeof name, "host-%d", i);
+		add_host(&w, name, name, 4, 1);
+	}
+	for (i = 0; i < 4; i++) {
+		snprintf(name, sizeof name, "rare-%d", i);
+		p = world_policy(name, 1, 1);
+		p->priority = 9;
+		p->targets[0].needs.nlabels = 1;
+		p->targets[0].needs.labels = mem_calloc(1, NAME_SIZE);
+		world_name(p->targets[0].needs.labels[0], name);
+		world_set_policy(&w, p);
+		script_play(&w, i == 0   ? "run 1 rare-0"
+				: i == 1 ? "run 1 rare-1"
+				: i == 2 ? "run 1 rare-2"
+					 : "run 1 rare-3");
+	}
+	add_policy(&w, "main", 1);
+	script_play(&w, "run");
+	for (plans = 0; plans < 5 && w.c->builds[4]->nattempts == 0; plans++)
+		give_plan(&w, 20);
+	ok(w.c->builds[4]->nattempts == 1,
+	    "builds that wait for what is not there do not keep others waiting: %d plans", plans);
+	world_clear(&w);
+}
+
 /* ---- what is learned --------------------------------------------------------------------- */
 
 static void
@@ -481,6 +528,7 @@ main(void)
 	test_hosts();
 	test_waiting();
 	test_budget();
+	test_rare_needs();
 	test_predictions();
 	return tap_done();
 }
