@@ -151,7 +151,7 @@ search_begin(struct search *s, const struct cluster *c, size_t nwaiting)
 	*s = (struct search){ .c = c, .n = c->nhosts };
 	s->places = mem_calloc(s->n, sizeof *s->places);
 	s->machine_live = mem_calloc(s->n, sizeof *s->machine_live);
-	s->classes = mem_calloc(s->n, sizeof *s->classes);
+	s->classes = mem_calloc(s->n, sizeof(struct host *));
 	s->duration_us = mem_calloc(s->n, sizeof *s->duration_us);
 	s->moves = mem_calloc(nwaiting, sizeof *s->moves);
 	for (i = 0; i < s->n; i++) {

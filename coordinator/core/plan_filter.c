@@ -280,7 +280,7 @@ plan_has_room(const struct host *h)
 static const struct host **
 list_roomy(const struct cluster *c, size_t *ret_n)
 {
-	const struct host **list = mem_calloc(c->nhosts, sizeof *list);
+	const struct host **list = mem_calloc(c->nhosts, sizeof(struct host *));
 	size_t i;
 
 	*ret_n = 0;
