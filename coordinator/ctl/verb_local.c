@@ -2,8 +2,10 @@
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coordinator/ctl/command.h"
 #include "coordinator/ctl/session.h"
@@ -49,7 +51,8 @@ verb_key_show(struct session *s)
 
 	if (key_public_load(s->args->words[0], key, &err) != 0) {
 		complain("%s", err.text);
-		return REPLY_FAILED;
+		return access(s->args->words[0], F_OK) != 0 && errno == ENOENT ? REPLY_NOT_FOUND
+									       : REPLY_FAILED;
 	}
 	show_key(s, key);
 	return REPLY_OK;

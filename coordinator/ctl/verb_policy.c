@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "coordinator/ctl/format.h"
+#include "coordinator/ctl/policy_text.h"
 #include "coordinator/ctl/session.h"
-#include "proto/base/mem.h"
 
 int
 verb_status(struct session *s)
@@ -28,57 +25,51 @@ verb_status(struct session *s)
 
 /* ---- policies ---------------------------------------------------------------------------- */
 
-/* The whole file, "-" for standard input, as fresh text. */
-static char *
-read_file(const char *path, struct err *err)
+/* Of branches that stand in two of the files, both are told: only together are they at fault.
+ * seen holds, for each branch, the file that it stood in first. */
+static int
+check_twice(const char *path, const json_t *answer, json_t *seen)
 {
-	bool standard = strcmp(path, "-") == 0;
-	FILE *f = standard ? stdin : fopen(path, "re");
-	char *text;
-	size_t n;
+	const json_t *list = json_object_get(answer, "policies");
+	int status = REPLY_OK;
+	size_t i;
 
-	if (f == NULL) {
-		err_set_errno(err, errno, "%s cannot be opened", path);
-		return NULL;
+	for (i = 0; i < json_array_size(list); i++) {
+		const char *branch = get_text(json_array_get(list, i), "branch");
+		const char *before = branch != NULL ? get_text(seen, branch) : NULL;
+
+		if (before != NULL) {
+			complain(
+			    "%s: branch \"%s\" stands in %s already; a branch may stand in one "
+			    "file alone",
+			    path, branch, before);
+			status = REPLY_FAILED;
+		} else if (branch != NULL)
+			json_object_set_new(seen, branch, json_string(path));
 	}
-	text = mem_calloc(POLICY_BYTES + 2, 1);
-	n = fread(text, 1, POLICY_BYTES + 1, f);
-	if (ferror(f))
-		err_set_errno(err, errno, "%s cannot be read", path);
-	else if (n > POLICY_BYTES)
-		err_set(err, "%s has more than %d bytes, which no policy file may have", path,
-		    POLICY_BYTES);
-	else if (memchr(text, '\0', n) != NULL)
-		err_set(err, "%s holds a zero byte: it is no text", path);
-	else
-		n = POLICY_BYTES + 2;
-	if (!standard)
-		fclose(f);
-	if (n == POLICY_BYTES + 2)
-		return text;
-	free(text);
-	return NULL;
+	return status;
 }
 
-/* One file; its list of policies goes to the end of list. */
 static int
-check_file(struct session *s, const char *path)
+check_file(struct session *s, const char *path, json_t *seen)
 {
 	json_t *answer = NULL;
+	char *text = NULL;
 	struct request r;
 	struct err err;
-	char *text = read_file(path, &err);
-	int status;
+	int status = policy_text_read(path, &text, &err);
 
-	if (text == NULL) {
+	if (status != REPLY_OK) {
 		complain("%s", err.text);
-		return REPLY_FAILED;
+		return status;
 	}
 	request_init(&r, "policy-check", false);
 	request_add(&r, "name", path);
 	request_add(&r, "text", text);
 	free(text);
 	status = session_ask(s, &r, &answer, NULL);
+	if (status == REPLY_OK)
+		status = check_twice(path, answer, seen);
 	if (status == REPLY_OK) {
 		json_object_set_new(answer, "name", json_string(path));
 		s->output->policies(answer, &s->view);
@@ -91,14 +82,16 @@ check_file(struct session *s, const char *path)
 int
 verb_policy_check(struct session *s)
 {
+	json_t *seen = json_object();
 	int status = REPLY_OK, one;
 	size_t i;
 
 	for (i = 0; i < s->args->nwords; i++) {
-		one = check_file(s, s->args->words[i]);
+		one = check_file(s, s->args->words[i], seen);
 		if (status == REPLY_OK)
 			status = one;
 	}
+	json_decref(seen);
 	return status;
 }
 

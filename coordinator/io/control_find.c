@@ -225,7 +225,10 @@ find_round(struct ask *ask, const char *name)
 	for (i = ask->c->nrounds; r == NULL && i-- > 0;)
 		if (strcmp(ask->c->rounds[i]->branch, name) == 0)
 			r = ask->c->rounds[i];
-	if (r == NULL)
+	if (r == NULL && cluster_find_policy(ask->c, name) != NULL)
+		answer(ask, REPLY_NOT_FOUND,
+		    "no round of %s has begun yet: flyball run %s starts one", name, name);
+	else if (r == NULL)
 		answer(
 		    ask, REPLY_NOT_FOUND, "there is no round %s; flyball rounds lists them", name);
 	return r;
