@@ -156,6 +156,35 @@ hold_until(struct turn *t, struct order_hold *hold)
 	hold->until = mono_add(t->event->at.mono, hold->duration_us);
 }
 
+/* The limit is part of the answer. */
+static void
+hold_answer(struct turn *t, const struct host *h)
+{
+	const struct event *e = t->event;
+	char until[48] = "";
+
+	if (e->duration_us > 0)
+		snprintf(
+		    until, sizeof until, " for %lld s", (long long)(e->duration_us / SECOND_US));
+	switch (e->kind) {
+	case EVENT_THROTTLE:
+		turn_reply(t, ANSWER_OK, (round_id){ 0 },
+		    "host %s is throttled to %d%s; its limit is %d", h->name, e->limit, until,
+		    h->limit);
+		break;
+	case EVENT_UNTHROTTLE:
+		turn_reply(t, ANSWER_OK, (round_id){ 0 },
+		    "host %s is throttled no longer; its limit is %d", h->name, h->limit);
+		break;
+	case EVENT_DRAIN:
+		turn_reply(t, ANSWER_OK, (round_id){ 0 },
+		    "host %s takes no new builds%s; %zu run on", h->name, until, h->nlive);
+		break;
+	default:
+		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s takes builds again", h->name);
+	}
+}
+
 void
 host_hold(struct turn *t)
 {
@@ -177,24 +206,8 @@ host_hold(struct turn *t)
 		hold_until(t, &h->throttle);
 	else if (e->kind == EVENT_DRAIN)
 		hold_until(t, &h->drain);
-	/* The limit is part of the answer, so it is decided before. */
 	host_limits(t);
-	switch (e->kind) {
-	case EVENT_THROTTLE:
-		turn_reply(t, ANSWER_OK, (round_id){ 0 },
-		    "host %s is throttled to %d; its limit is %d", h->name, e->limit, h->limit);
-		break;
-	case EVENT_UNTHROTTLE:
-		turn_reply(t, ANSWER_OK, (round_id){ 0 },
-		    "host %s is throttled no longer; its limit is %d", h->name, h->limit);
-		break;
-	case EVENT_DRAIN:
-		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s takes no new builds; %zu run on",
-		    h->name, h->nlive);
-		break;
-	default:
-		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s takes builds again", h->name);
-	}
+	hold_answer(t, h);
 }
 
 static void
