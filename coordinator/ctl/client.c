@@ -1,5 +1,7 @@
 /* A connection is opened for the first request, and anew for a later one when it was lost
  * meanwhile, so that the channel's growing pauses between attempts never make an operator wait.
+ * Where nobody listens it is tried again for a moment: a coordinator that was started just now
+ * opens its socket when it has read its journal.
  *
  * A reading request may be asked again over a new connection within its time. One that changes
  * something goes out once: the channel then says it until it is acknowledged, and when the
@@ -24,6 +26,9 @@
 #include "proto/channel.h"
 #include "proto/keys.h"
 
+#define PATIENCE_US (2 * SECOND_US)
+#define AGAIN_US (SECOND_US / 5)
+
 struct client {
 	char *server;
 	int64_t timeout_us;
@@ -40,6 +45,8 @@ struct client {
 	/* of the request that is asked now */
 	const struct request *request; /* NULL: none */
 	struct message_reply *reply;
+	mono_us asked_at;
+	struct loop_watch *again; /* until the next try */
 	bool was_up, sent;
 	char why[ERR_TEXT_SIZE]; /* the last thing that went wrong with the connection */
 };
@@ -192,7 +199,7 @@ on_gone(void *arg, struct peer *peer, const char *why)
 		unknown(c, "the connection broke before an answer came");
 }
 
-/* What never was there is told at once; what was lost may come back within the request's time.
+/* What never was there is told soon; what was lost may come back within the request's time.
  * That we are known and not wanted the channel tells in words alone. */
 static void
 on_trouble(void *arg, const char *text)
@@ -206,7 +213,11 @@ on_trouble(void *arg, const char *text)
 		*end = '\0';
 	if (strstr(text, " refuses ") != NULL)
 		finish(c, REPLY_DENIED, "%.400s", c->why);
-	if (!c->was_up)
+	if (c->was_up || c->request == NULL)
+		return;
+	if (mono_since(c->asked_at, loop_now()) + AGAIN_US < PATIENCE_US)
+		loop_timer_reset(c->again, AGAIN_US, 0);
+	else
 		unreachable(c);
 }
 
@@ -263,26 +274,44 @@ open_channel(struct client *c)
 		finish(c, REPLY_UNREACHABLE, "%s", err.text);
 }
 
+static void
+await(struct client *c)
+{
+	struct loop_watch *timer = loop_timer_add(c->loop, c->timeout_us, 0, on_timeout, c);
+
+	loop_run(c->loop);
+	loop_remove(timer);
+}
+
+static void
+on_again(void *arg)
+{
+	struct client *c = arg;
+
+	if (c->request != NULL && !c->was_up)
+		open_channel(c);
+}
+
 void
 client_ask(struct client *c, const struct request *request, struct message_reply *ret_reply)
 {
-	struct loop_watch *timer;
-
 	memset(ret_reply, 0, sizeof *ret_reply);
 	c->request = request;
 	c->reply = ret_reply;
 	c->sent = false;
 	c->count++;
+	c->asked_at = loop_now();
 	c->why[0] = '\0';
+	/* Nothing but a trouble sets it to go off before the request's time is over. */
+	c->again = loop_timer_add(c->loop, c->timeout_us + PATIENCE_US, 0, on_again, c);
 	if (c->peer != NULL)
 		send_request(c);
 	else if (!is_denied(c))
 		open_channel(c);
-	if (c->request == NULL)
-		return;
-	timer = loop_timer_add(c->loop, c->timeout_us, 0, on_timeout, c);
-	loop_run(c->loop);
-	loop_remove(timer);
+	if (c->request != NULL)
+		await(c);
+	loop_remove(c->again);
+	c->again = NULL;
 	if (c->channel != NULL)
 		channel_acknowledge(c->channel);
 	if (c->request != NULL) {
@@ -402,7 +431,8 @@ on_interrupt(void *arg)
 void
 client_catch_interrupt(struct client *c)
 {
-	c->interrupt = loop_signal_add(c->loop, SIGINT, on_interrupt, c);
+	if (c->interrupt == NULL)
+		c->interrupt = loop_signal_add(c->loop, SIGINT, on_interrupt, c);
 }
 
 bool

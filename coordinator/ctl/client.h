@@ -2,7 +2,8 @@
  *
  * Shape:  client_ask blocks until the reply, or says why there is none in the reply's own words
  *         and status. A request that changes something goes out once: when its connection
- *         breaks, nobody here knows whether it was heard, and the reply says so.
+ *         breaks, nobody here knows whether it was heard, and the reply says so. Where nobody
+ *         listens it is tried again for two seconds.
  * Units:  durations in us.
  * Errors: as statuses: unreachable, denied, timed out.
  * Memory: requests own copies of their texts; a reply is the caller's (reply_clear).

@@ -1,13 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "coordinator/ctl/session.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coordinator/ctl/format.h"
+#include "coordinator/ctl/width.h"
 #include "proto/base/mem.h"
+
+static bool progress_stands;
+
+void
+progress_show(const char *text, size_t columns)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *f = open_memstream(&line, &size);
+
+	assert(f != NULL);
+	harmless_line(text, f);
+	fclose(f);
+	fprintf(stderr, "\r\x1b[K%.*s", (int)width_fit(line, columns), line);
+	free(line);
+	progress_stands = true;
+}
+
+void
+progress_end(void)
+{
+	if (progress_stands)
+		putc('\n', stderr);
+	progress_stands = false;
+}
 
 void
 complain(const char *format, ...)
@@ -21,7 +48,8 @@ complain(const char *format, ...)
 	va_end(ap);
 	if (n < 0)
 		abort();
-	fputs("flyball: ", stderr);
+	fputs(progress_stands ? "\r\x1b[Kflyball: " : "flyball: ", stderr);
+	progress_stands = false;
 	harmless_line(text, stderr);
 	putc('\n', stderr);
 	free(text);

@@ -18,6 +18,9 @@
 #include "coordinator/ctl/client.h"
 #include "coordinator/ctl/output.h"
 
+/* After ^C, as shells have it for who dies of it. */
+enum { EXIT_INTERRUPTED = 130 };
+
 struct session {
 	const struct args *args;
 	struct client *client; /* NULL for local verbs */
@@ -30,6 +33,12 @@ struct session {
 
 /* A message to the operator: "flyball: ..." on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A line of a terminal on standard error that says how something goes on, cut to its columns:
+ * the next one is written over it, and a message clears it. */
+void progress_show(const char *text, size_t columns);
+/* Leaves it there. */
+void progress_end(void);
 
 /* Tells what became of a request, when it is not ok. */
 void session_tell(struct session *s, int status, const char *text);

@@ -1,5 +1,7 @@
-/* Widths are counted in characters, not bytes, and after cells were made harmless: what
- * is measured is what is printed.
+/* Widths are counted in columns of a terminal, not bytes, and after cells were made harmless:
+ * what is measured is what is printed. A row that went over the edge of a terminal would make
+ * two lines, and the table could not be read any more: rather is something left out, first of
+ * texts, then of columns, in an order that stands in one list.
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
@@ -11,9 +13,10 @@
 #include <string.h>
 
 #include "coordinator/ctl/format.h"
+#include "coordinator/ctl/width.h"
 #include "proto/base/mem.h"
 
-enum { COLUMNS_MAX = 24, CUT_LEAST = 8, LAST_WANTED = 24 };
+enum { COLUMNS_MAX = 24, CUT_LEAST = 8, LAST_LEAST = 12, LAST_WANTED = 24 };
 
 struct table {
 	size_t ncolumns;
@@ -22,16 +25,6 @@ struct table {
 	size_t ncells, capacity; /* the titles are the first row */
 	char **cells;
 };
-
-static size_t
-characters(const char *s)
-{
-	size_t n = 0;
-
-	for (; *s != '\0'; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
 
 struct table *
 table_create(const char *titles)
@@ -91,8 +84,6 @@ table_addf(struct table *t, const char *format, ...)
 	free(text);
 }
 
-/* ---- printing ---------------------------------------------------------------------------- */
-
 /* A state's colour: good, to be looked at, bad. */
 static const char *
 color_of(const char *cell)
@@ -121,97 +112,173 @@ color_of(const char *cell)
 	return NULL;
 }
 
-/* As much of the cell as fits into width characters, the last one an ellipsis when it is cut. */
-static void
+/* As much of the cell as fits into width columns, an ellipsis at its end when it is cut; gives
+ * how many it took. */
+static size_t
 print_cut(const char *cell, size_t width, FILE *out)
 {
-	size_t n = 0;
+	size_t n = width_of(cell);
+	char *head;
 
-	if (characters(cell) <= width) {
+	if (n <= width) {
 		fputs(cell, out);
-		return;
+		return n;
 	}
-	for (; *cell != '\0'; cell++) {
-		n += ((unsigned char)*cell & 0xc0) != 0x80;
-		if (n >= width)
-			break;
-		putc(*cell, out);
-	}
-	fputs("\xe2\x80\xa6", out);
+	if (width == 0)
+		return 0;
+	head = mem_printf("%.*s", (int)width_fit(cell, width - 1), cell);
+	fprintf(out, "%s\xe2\x80\xa6", head);
+	n = width_of(head) + 1;
+	free(head);
+	return n;
 }
 
-static void
-print_cell(const struct table *t, size_t cell, size_t width, const struct view *view)
-{
-	size_t column = cell % t->ncolumns;
-	const char *text = t->cells[cell], *color = NULL;
-	size_t n = characters(text), pad = width > n ? width - n : 0;
+/* ---- what there is room for ---------------------------------------------------------------- */
 
-	if (view->color && cell >= t->ncolumns)
-		color = color_of(text);
-	if (t->right[column])
-		fprintf(view->out, "%*s", (int)pad, "");
-	if (color != NULL)
-		fprintf(view->out, "\x1b[%sm%s\x1b[0m", color, text);
-	else
-		print_cut(text, width, view->out);
-	if (!t->right[column] && column + 1 < t->ncolumns)
-		fprintf(view->out, "%*s", (int)pad, "");
+struct layout {
+	const struct table *t;
+	size_t room; /* 0: nothing is cut */
+	size_t widths[COLUMNS_MAX];
+	bool hidden[COLUMNS_MAX];
+};
+
+/* What is left out on a narrow terminal, the first of these first. */
+static const char *const optional[] = { "PATH", "IDLE%", "CLASS", "AGE", "ROUND", "STEPS", "SYS",
+	"USER", "LOAD", "MEM", "BEGAN", "BY", "PHASE", "RESIDENT", "OVER", "BUILDS", "RUN",
+	"ELAPSED", "TOOK", "SPIN%", "REAL", "%" };
+
+static size_t
+last_column(const struct layout *l)
+{
+	size_t i = l->t->ncolumns - 1;
+
+	while (i > 0 && l->hidden[i])
+		i--;
+	return i;
 }
 
-static void
-print_last(const struct table *t, size_t cell, size_t before, size_t width, const struct view *view)
+/* The text at the end may be cut, a number not. */
+static bool
+may_cut_last(const struct layout *l)
 {
-	size_t room = view->width > before + CUT_LEAST ? view->width - before : CUT_LEAST;
+	return last_column(l) == l->t->ncolumns - 1 && !l->t->right[l->t->ncolumns - 1];
+}
 
-	if (view->width == 0 || view->wide || t->right[t->ncolumns - 1])
-		print_cell(t, cell, width, view);
-	else
-		print_cut(t->cells[cell], room, view->out);
+/* What the columns take, the last one aside, with two blanks behind each. */
+static size_t
+width_before(const struct layout *l)
+{
+	size_t i, sum = 0, last = last_column(l);
+
+	for (i = 0; i < last; i++)
+		if (!l->hidden[i])
+			sum += l->widths[i] + 2;
+	return sum;
+}
+
+static size_t
+at_most(size_t n, size_t most)
+{
+	return n < most ? n : most;
+}
+
+static bool
+fits(const struct layout *l)
+{
+	const struct table *t = l->t;
+	size_t last = last_column(l), needed = width_before(l) + l->widths[last];
+
+	if (may_cut_last(l) && l->widths[last] > LAST_LEAST)
+		needed -= l->widths[last] - LAST_LEAST;
+	if (t->soft != 0 && t->soft != last && !l->hidden[t->soft] &&
+	    l->widths[t->soft] > CUT_LEAST)
+		needed -= l->widths[t->soft] - CUT_LEAST;
+	return needed <= l->room;
+}
+
+/* The titles are the first row. The first column names what its row is of. */
+static void
+hide_titled(struct layout *l, const char *title)
+{
+	size_t i;
+
+	for (i = 1; i < l->t->ncolumns; i++)
+		if (strcmp(l->t->cells[i], title) == 0)
+			l->hidden[i] = true;
 }
 
 /* Makes room for the last column out of the one that may be cut. */
 static void
-make_room(const struct table *t, size_t *widths, size_t *before, const struct view *view)
+cut_soft(struct layout *l)
 {
-	size_t last = widths[t->ncolumns - 1] < LAST_WANTED ? widths[t->ncolumns - 1] : LAST_WANTED;
-	size_t spare, missing;
+	size_t last = last_column(l), soft = l->t->soft, wanted;
 
-	if (view->width == 0 || view->wide || t->soft == 0 || *before + last <= view->width ||
-	    widths[t->soft] <= CUT_LEAST)
+	if (soft == 0 || soft == last || l->hidden[soft] || l->widths[soft] <= CUT_LEAST)
 		return;
-	spare = widths[t->soft] - CUT_LEAST;
-	missing = *before + last - view->width;
-	if (missing > spare)
-		missing = spare;
-	widths[t->soft] -= missing;
-	*before -= missing;
+	wanted = width_before(l) +
+		 (may_cut_last(l) ? at_most(l->widths[last], LAST_WANTED) : l->widths[last]);
+	if (wanted > l->room)
+		l->widths[soft] -= at_most(wanted - l->room, l->widths[soft] - CUT_LEAST);
+}
+
+static void
+make_room(struct layout *l)
+{
+	size_t i, before, last;
+
+	for (i = 0; i < sizeof optional / sizeof optional[0] && !fits(l); i++)
+		hide_titled(l, optional[i]);
+	/* Narrower than anybody works: what stands on the left counts most. */
+	while (last_column(l) > 0 && !fits(l))
+		l->hidden[last_column(l)] = true;
+	cut_soft(l);
+	last = last_column(l);
+	before = width_before(l);
+	l->widths[last] = at_most(l->widths[last], l->room > before ? l->room - before : 0);
+}
+
+/* ---- printing ---------------------------------------------------------------------------- */
+
+static void
+print_cell(const struct layout *l, size_t cell, const struct view *view)
+{
+	size_t column = cell % l->t->ncolumns, width = l->widths[column];
+	const char *text = l->t->cells[cell], *color = NULL;
+	size_t n = width_of(text), pad = width > n ? width - n : 0;
+
+	if (view->color && cell >= l->t->ncolumns)
+		color = color_of(text);
+	if (l->t->right[column])
+		fprintf(view->out, "%*s", (int)pad, "");
+	if (color != NULL)
+		fprintf(view->out, "\x1b[%sm", color);
+	n = print_cut(text, width, view->out);
+	if (color != NULL)
+		fputs("\x1b[0m", view->out);
+	if (!l->t->right[column] && column != last_column(l))
+		fprintf(view->out, "%*s", (int)(width - n), "");
 }
 
 void
 table_print(const struct table *t, const struct view *view)
 {
-	size_t widths[COLUMNS_MAX] = { 0 }, i, before = 0;
+	struct layout l = { .t = t, .room = view->wide ? 0 : view->width };
+	size_t i, last;
 
 	assert(t->ncells % t->ncolumns == 0);
 	for (i = 0; i < t->ncells; i++) {
-		size_t n = characters(t->cells[i]);
+		size_t n = width_of(t->cells[i]);
 
-		if (n > widths[i % t->ncolumns])
-			widths[i % t->ncolumns] = n;
+		if (n > l.widths[i % t->ncolumns])
+			l.widths[i % t->ncolumns] = n;
 	}
-	for (i = 0; i + 1 < t->ncolumns; i++)
-		before += widths[i] + 2;
-	make_room(t, widths, &before, view);
+	if (l.room > 0)
+		make_room(&l);
+	last = last_column(&l);
 	for (i = 0; i < t->ncells; i++) {
-		size_t column = i % t->ncolumns;
-
-		if (column + 1 < t->ncolumns) {
-			print_cell(t, i, widths[column], view);
-			fputs("  ", view->out);
+		if (l.hidden[i % t->ncolumns])
 			continue;
-		}
-		print_last(t, i, before, widths[column], view);
-		putc('\n', view->out);
+		print_cell(&l, i, view);
+		fputs(i % t->ncolumns == last ? "\n" : "  ", view->out);
 	}
 }

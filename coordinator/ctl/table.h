@@ -1,7 +1,7 @@
 /* table.h - columns, as wide as what stands in them
  *
  * Shape:  columns first, then cells row by row; printed as a whole.
- * Units:  widths in characters.
+ * Units:  widths in columns of a terminal.
  * Errors: cannot fail.
  * Memory: table_create/table_destroy; cells are copied.
  * Source: none.
@@ -24,8 +24,9 @@ void table_destroy(struct table *t);
 void table_add(struct table *t, const char *text);
 void table_addf(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Cells of known state words are coloured when the view says so; the last column is cut to the
- * view's width, unless that is wide. Without rows only the titles are printed. */
+/* Cells of known state words are coloured when the view says so; on a terminal no row
+ * is wider than that, unless the view is wide: the last column is cut, and what does not fit then
+ * is left out. Without rows only the titles are printed. */
 void table_print(const struct table *t, const struct view *view);
 
 #endif

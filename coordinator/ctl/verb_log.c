@@ -130,6 +130,19 @@ may_retry(struct following *rd, int status, const char *text)
 	return true;
 }
 
+static int
+interrupted(const struct session *s)
+{
+	const char *build = s->args->words[0];
+
+	if (isatty(STDERR_FILENO) == 1)
+		putc('\n', stderr);
+	complain("build %s goes on; flyball log %s -f shows its log again, flyball build %s how "
+		 "it is",
+	    build, build, build);
+	return EXIT_INTERRUPTED;
+}
+
 int
 verb_log(struct session *s)
 {
@@ -143,8 +156,14 @@ verb_log(struct session *s)
 	bool more = true;
 	int status = REPLY_OK;
 
-	while (more) {
+	if (rd.follow)
+		client_catch_interrupt(s->client);
+	while (more && !client_interrupted(s->client)) {
 		status = ask_piece(&rd, &reply);
+		if (client_interrupted(s->client)) {
+			reply_clear(&reply);
+			break;
+		}
 		if (status != REPLY_OK) {
 			more = may_retry(&rd, status, reply.text);
 			if (!more)
@@ -162,7 +181,9 @@ verb_log(struct session *s)
 	}
 	harmless_end(&rd.harmless, s->view.out);
 	fflush(s->view.out);
-	if (status == REPLY_OK)
+	if (client_interrupted(s->client))
+		status = interrupted(s);
+	else if (status == REPLY_OK)
 		say_what_is_missing(about);
 	json_decref(about);
 	return status;

@@ -59,7 +59,7 @@ tell_changes(struct progress *p, const json_t *round)
 	}
 }
 
-/* "round 3 of zstd, 0:42: lib-release a1 57% 120 steps -j4; ..." over the line before. */
+/* "round 3 of zstd, 0:42: lib running on a1 57% 120 steps -j4; prog queued" over the line before. */
 static void
 tell_line(const json_t *round, size_t width)
 {
@@ -75,7 +75,7 @@ tell_line(const json_t *round, size_t width)
 	for (i = 0; i < json_array_size(builds); i++) {
 		const json_t *b = json_array_get(builds, i);
 
-		fprintf(f, " %s %s", text_of(b, "target"), state_of(b));
+		fprintf(f, "%s %s %s", i > 0 ? ";" : "", text_of(b, "target"), state_of(b));
 		if (strcmp(state_of(b), "running") != 0)
 			continue;
 		fprintf(f, " on %s", text_of(b, "host"));
@@ -85,10 +85,7 @@ tell_line(const json_t *round, size_t width)
 		    get_count(limit, b, "limit"));
 	}
 	fclose(f);
-	fputs("\r\x1b[K", stderr);
-	if (size > width)
-		text[width] = '\0';
-	harmless_line(text, stderr);
+	progress_show(text, width);
 	free(text);
 }
 
@@ -128,6 +125,15 @@ timed_out(const char *round)
 	return REPLY_TIMED_OUT;
 }
 
+static int
+interrupted(const char *round)
+{
+	progress_end();
+	complain("round %s goes on; flyball round %s shows it, and with --wait waits for it again",
+	    round, round);
+	return EXIT_INTERRUPTED;
+}
+
 /* Asks until the round is over; REPLY_OK with the round then. */
 static int
 poll_round(struct session *s, const char *round, struct progress *p, json_t **ret_round)
@@ -136,9 +142,12 @@ poll_round(struct session *s, const char *round, struct progress *p, json_t **re
 	mono_us began = loop_now(), heard = began;
 
 	s->patient = true;
+	client_catch_interrupt(s->client);
 	for (;;) {
 		int status = ask_round(s, round, ret_round);
 
+		if (client_interrupted(s->client))
+			return interrupted(round);
 		if (status == REPLY_OK) {
 			heard = loop_now();
 			tell(p, *ret_round);
@@ -153,7 +162,8 @@ poll_round(struct session *s, const char *round, struct progress *p, json_t **re
 			return status;
 		if (bounded && mono_since(began, loop_now()) > s->args->timeout_us)
 			return timed_out(round);
-		client_sleep(s->client, status == REPLY_OK ? POLL_US : 2 * SECOND_US);
+		if (!client_sleep(s->client, status == REPLY_OK ? POLL_US : 2 * SECOND_US))
+			return interrupted(round);
 	}
 }
 
@@ -183,11 +193,13 @@ wait_for_round(struct session *s, const char *round, json_t **ret_round)
 	int status = poll_round(s, round, &p, ret_round);
 	const char *verdict;
 
-	if (p.terminal)
-		putc('\n', stderr);
+	progress_end();
 	json_decref(p.told);
-	if (status != REPLY_OK)
+	if (status != REPLY_OK) {
+		json_decref(*ret_round);
+		*ret_round = NULL;
 		return status;
+	}
 	verdict = get_text(*ret_round, "verdict");
 	return verdict != NULL && strcmp(verdict, "ok") == 0 ? REPLY_OK : REPLY_FAILED;
 }

@@ -34,16 +34,37 @@ draw(const char *text, bool first)
 static int
 render(struct session *s, char **ret_text)
 {
-	size_t size;
-	FILE *out = open_memstream(ret_text, &size);
+	struct winsize size = { 0 };
+	size_t length;
+	FILE *out = open_memstream(ret_text, &length);
 	int status;
 
 	assert(out != NULL);
 	s->view.out = out;
+	if (s->view.width > 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		s->view.width = size.ws_col; /* it may have been made narrower meanwhile */
 	status = s->args->command->run(s);
 	fclose(out);
 	s->view.out = stdout;
 	return status;
+}
+
+/* What is worth another look: answers, and nobody there. */
+static bool
+goes_on(int status)
+{
+	return status == REPLY_OK || status == REPLY_UNHEALTHY || status == REPLY_UNREACHABLE ||
+	       status == REPLY_TIMED_OUT;
+}
+
+/* The shell's prompt must not stand behind what was drawn, nor in its colour. */
+static void
+leave(bool terminal)
+{
+	if (terminal)
+		fputs("\x1b[0m\n", stdout);
+	else if (isatty(STDERR_FILENO) == 1)
+		putc('\n', stderr);
 }
 
 int
@@ -54,6 +75,7 @@ watch(struct session *s)
 	int status;
 
 	client_catch_interrupt(s->client);
+	s->patient = true;
 	do {
 		status = render(s, &text);
 		if (status == REPLY_OK || status == REPLY_UNHEALTHY) {
@@ -65,12 +87,11 @@ watch(struct session *s)
 			first = false;
 		}
 		free(text);
-		if (client_interrupted(s->client))
-			return REPLY_OK;
-		if (status != REPLY_OK && status != REPLY_UNHEALTHY &&
-		    (first || (status != REPLY_UNREACHABLE && status != REPLY_TIMED_OUT)))
+		if (!client_interrupted(s->client) && !goes_on(status))
 			return status;
-		s->patient = true;
 	} while (client_sleep(s->client, s->args->watch_us) && !ferror(stdout));
-	return REPLY_OK;
+	if (!client_interrupted(s->client))
+		return REPLY_OK;
+	leave(terminal);
+	return EXIT_INTERRUPTED;
 }

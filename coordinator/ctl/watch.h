@@ -3,8 +3,8 @@
  * Shape:  on a terminal it is drawn over the one before; else they follow each other, an empty
  *         line between.
  * Units:  as args.h.
- * Errors: a coordinator that answered once and does no longer is waited for; other failures end
- *         it with their exit code.
+ * Errors: a coordinator that does not answer is waited for; other failures end it with their
+ *         exit code.
  * Memory: none kept.
  * Source: watch(1); ECMA-48 for what the terminal is told.
  *
@@ -15,7 +15,7 @@
 
 #include "coordinator/ctl/session.h"
 
-/* Until ^C, which is the good end. */
+/* Until ^C: EXIT_INTERRUPTED. */
 int watch(struct session *s);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,30 @@ nobody(void **state)
 	client_destroy(client);
 }
 
+/* A coordinator that was started just now has no socket yet. */
+static void
+comes_late(void **state)
+{
+	struct client *client = client_for(10 * SECOND_US);
+	struct message_reply reply;
+	pid_t pid = fork();
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		let_in = true;
+		usleep(400000); /* so long is its start */
+		serve(open("/dev/null", O_WRONLY | O_CLOEXEC));
+	}
+	reply = ask(client, "echo", true);
+	assert_int_equal(reply.status, REPLY_CONFLICT);
+	assert_string_equal(reply.json, "{\"asked\":1}");
+	reply_clear(&reply);
+	client_destroy(client);
+	coordinator_end(pid);
+}
+
 static void
 not_welcome(void **state)
 {
@@ -289,7 +314,8 @@ main(void)
 {
 	const struct CMUnitTest client[] = {
 		SAYS("each request has its reply, and is heard once", answered),
-		SAYS("where nobody listens that is told at once, with what to do", nobody),
+		SAYS("where nobody listens that is told soon, with what to do", nobody),
+		SAYS("a coordinator that is starting is waited for", comes_late),
 		SAYS("who is refused is told so", not_welcome),
 		SAYS("silence: a change's outcome is unknown", silent),
 		SAYS("a coordinator that dies, and one that comes back", went_away),

@@ -15,6 +15,7 @@
 #include "coordinator/ctl/format.h"
 #include "coordinator/ctl/output.h"
 #include "coordinator/ctl/table.h"
+#include "coordinator/ctl/width.h"
 #include "proto/units.h"
 
 /* ---- figures ----------------------------------------------------------------------------- */
@@ -239,6 +240,85 @@ tables_narrow(void **state)
 	table_destroy(t);
 }
 
+/* No row of a table goes over the edge, however narrow the terminal is, and the first column
+ * stays as long as there is one. */
+static void
+tables_never_wrap(void **state)
+{
+	struct table *t = table_create("HOST ~CLASS STATE +LIMIT +LOAD +IDLE% +AGE REASON");
+	size_t width;
+
+	(void)state;
+	table_add(t, "a-host");
+	table_add(t, "Linux-6.18.44-x86_64-2t-24g");
+	table_add(t, "silent*");
+	table_add(t, "12");
+	table_add(t, "10.25");
+	table_add(t, "25");
+	table_add(t, "0.3s");
+	table_add(t, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e shares its CPUs with another");
+	for (width = 1; width < 120; width++) {
+		char *text = print_table(t, (struct view){ .width = width }), *save = NULL, *line;
+
+		assert_non_null(text);
+		if (width >= 6)
+			assert_non_null(strstr(text, "\na-host"));
+		for (line = strtok_r(text, "\n", &save); line != NULL;
+		     line = strtok_r(NULL, "\n", &save))
+			if (width_of(line) > width)
+				fail_msg("%zu columns: \"%s\"", width, line);
+		free(text);
+	}
+	table_destroy(t);
+}
+
+/* What is left out first stands in one order; the reason is cut, and stays. */
+static void
+tables_leave_out(void **state)
+{
+	struct table *t = table_create("HOST STATE +LOAD +IDLE% REASON");
+	char *text;
+
+	(void)state;
+	table_add(t, "a1");
+	table_add(t, "up");
+	table_add(t, "1.50");
+	table_add(t, "25");
+	table_add(t, "throttled to 2 by ann: spins");
+	text = print_table(t, (struct view){ .width = 38 });
+	assert_string_equal(text, "HOST  STATE  LOAD  IDLE%  REASON\n"
+				  "a1    up     1.50     25  throttled t\xe2\x80\xa6\n");
+	free(text);
+	text = print_table(t, (struct view){ .width = 34 });
+	assert_string_equal(text, "HOST  STATE  LOAD  REASON\n"
+				  "a1    up     1.50  throttled to 2\xe2\x80\xa6\n");
+	free(text);
+	text = print_table(t, (struct view){ .width = 25 });
+	assert_string_equal(text, "HOST  STATE  REASON\n"
+				  "a1    up     throttled t\xe2\x80\xa6\n");
+	free(text);
+	table_destroy(t);
+}
+
+static void
+tables_wide_characters(void **state)
+{
+	struct table *t = table_create("NAME N");
+	char *text;
+
+	(void)state;
+	table_add(t, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e");
+	table_add(t, "x");
+	table_add(t, "e\xcc\x81"); /* an accent of its own stands over its letter */
+	table_add(t, "y");
+	text = print_table(t, (struct view){ 0 });
+	assert_string_equal(text, "NAME    N\n"
+				  "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e  x\n"
+				  "e\xcc\x81       y\n");
+	free(text);
+	table_destroy(t);
+}
+
 /* ---- answers ----------------------------------------------------------------------------- */
 
 static char *
@@ -386,6 +466,9 @@ main(void)
 		{ "a table without rows has titles", tables_empty, NULL, NULL, NULL },
 		{ "states have colours", tables_color, NULL, NULL, NULL },
 		{ "a narrow terminal has room for the reason", tables_narrow, NULL, NULL, NULL },
+		{ "on a terminal no row is wider than it", tables_never_wrap, NULL, NULL, NULL },
+		{ "columns are left out in order", tables_leave_out, NULL, NULL, NULL },
+		{ "a wide character takes two columns", tables_wide_characters, NULL, NULL, NULL },
 		{ "hosts", hosts, NULL, NULL, NULL },
 		{ "builds, narrow and wide", builds, NULL, NULL, NULL },
 		{ "a round", a_round, NULL, NULL, NULL },
