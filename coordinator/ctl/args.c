@@ -14,9 +14,11 @@
 #include "proto/base/near.h"
 #include "proto/limits.h"
 #include "proto/units.h"
+#include "proto/wire_text.h"
 
 #define TIMEOUT_DEFAULT_US (10 * SECOND_US)
 #define WATCH_DEFAULT_US (2 * SECOND_US)
+#define COUNT_MOST INT64_C(99999999999999999) /* 17 digits */
 #define DURATION_MOST_US (INT64_C(3660) * 24 * HOUR_US)
 
 const struct option_info option_infos[OPTIONS] = {
@@ -32,6 +34,7 @@ const struct option_info option_infos[OPTIONS] = {
 	[OPTION_SERVER_KEY] = { "server-key", 0, "KEY", false,
 	    "the coordinator's public key or a file with it ($FLYBALL_SERVER_KEY)" },
 	[OPTION_HELP] = { "help", 'h', NULL, false, "what the verb does" },
+	[OPTION_VERSION] = { "version", 'V', NULL, false, "the version of flyball" },
 	[OPTION_WATCH] = { "watch", 'w', "TIME", true, "show it again and again (every 2s)" },
 	[OPTION_REASON] = { "reason", 0, "TEXT", false, "why, for whoever wonders about it later" },
 	[OPTION_JOBS] = { "jobs", 'j', "N", false,
@@ -157,7 +160,11 @@ take_count(enum option option, const char *text, int64_t most, int64_t *ret_n, s
 			return 0;
 		}
 	}
-	snprintf(expected, sizeof expected, "a number from 1 to %lld", (long long)most);
+	if (most < COUNT_MOST)
+		snprintf(
+		    expected, sizeof expected, "a whole number from 1 to %lld", (long long)most);
+	else
+		snprintf(expected, sizeof expected, "a whole number from 1");
 	return wrong_value(option, text, expected, err);
 }
 
@@ -167,6 +174,14 @@ take_time(enum option option, const char *text, int64_t *ret_us, struct err *err
 	if (args_duration(text, ret_us) && *ret_us > 0)
 		return 0;
 	return wrong_value(option, text, "a time such as 90s, 15m, 2h, 1h30m or 1d", err);
+}
+
+static int
+take_reason(const char *text, struct err *err)
+{
+	if (text[strspn(text, " \t\r\n")] != '\0')
+		return 0;
+	return wrong_value(OPTION_REASON, text, "a reason in words", err);
 }
 
 static int
@@ -188,10 +203,12 @@ take_value(struct args *args, enum option option, const char *text, struct err *
 		return take_time(option, text, &args->for_us, err);
 	case OPTION_WATCH:
 		return take_time(option, text, &args->watch_us, err);
+	case OPTION_REASON:
+		return take_reason(text, err);
 	case OPTION_JOBS:
 		return take_count(option, text, JOBS_MAX, &args->jobs, err);
 	case OPTION_ATTEMPT:
-		return take_count(option, text, INT64_MAX / 1000, &args->attempt, err);
+		return take_count(option, text, COUNT_MOST, &args->attempt, err);
 	default:
 		return 0;
 	}
@@ -323,6 +340,41 @@ take_word(struct parse *p, const char *word, struct err *err)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
+/* What the wire would refuse is refused here, where it can be told by its place. */
+static int
+check_texts(const struct args *args, struct err *err)
+{
+	size_t i;
+
+	for (i = OPTIONS_GLOBAL; i < OPTIONS; i++)
+		if (args->texts[i] != NULL && !wire_text_ok(args->texts[i]))
+			return wrong_value(
+			    i, args->texts[i], "UTF-8 without control characters", err);
+	for (i = 0; i < args->nwords; i++)
+		if (!wire_text_ok(args->words[i]))
+			return err_set(err,
+			    "flyball %s: \"%.60s\": UTF-8 without control characters was expected",
+			    args->command->name, args->words[i]);
+	return 0;
+}
+
+static int
+check_words(const struct args *args, struct err *err)
+{
+	size_t i;
+
+	if (args->nwords < args->command->least) {
+		err_set(err, "flyball %s: a word is missing", args->command->name);
+		return show_form(args, err);
+	}
+	for (i = 0; i < args->nwords; i++)
+		if (args->words[i][0] == '\0') {
+			err_set(err, "flyball %s: a word is empty: \"\"", args->command->name);
+			return show_form(args, err);
+		}
+	return args->command->local ? 0 : check_texts(args, err);
+}
+
 static int
 check(struct parse *p, struct err *err)
 {
@@ -330,7 +382,7 @@ check(struct parse *p, struct err *err)
 	const struct command *c = args->command;
 	size_t i;
 
-	if (args_given(args, OPTION_HELP))
+	if (args_given(args, OPTION_HELP) || args_given(args, OPTION_VERSION))
 		return 0;
 	if (p->first != NULL)
 		return err_set(err,
@@ -338,6 +390,8 @@ check(struct parse *p, struct err *err)
 		    p->first, p->first);
 	if (c == NULL)
 		return 0;
+	if (args_given(args, OPTION_JSON) && c->no_json != NULL)
+		return err_set(err, "flyball %s takes no --json: %s", c->name, c->no_json);
 	for (i = OPTIONS_GLOBAL; i < OPTIONS; i++) {
 		if ((args->given & ~c->takes & OPTION_BIT(i)) != 0) {
 			err_set(err, "flyball %s takes no --%s", c->name, option_infos[i].name);
@@ -348,11 +402,7 @@ check(struct parse *p, struct err *err)
 			return show_form(args, err);
 		}
 	}
-	if (args->nwords < c->least) {
-		err_set(err, "flyball %s: a word is missing", c->name);
-		return show_form(args, err);
-	}
-	return 0;
+	return check_words(args, err);
 }
 
 int

@@ -30,6 +30,7 @@ enum option {
 	OPTION_KEY,
 	OPTION_SERVER_KEY,
 	OPTION_HELP,
+	OPTION_VERSION,
 	OPTIONS_GLOBAL, /* how many those are */
 	/* with those that say so */
 	OPTION_WATCH = OPTIONS_GLOBAL,

@@ -11,31 +11,33 @@
 
 #define TAKES(option) OPTION_BIT(OPTION_##option)
 
+#define NO_ANSWER "what it prints is no answer of a coordinator"
+
 const struct command commands[] = {
 	{ "status", "[--check] [-w [TIME]]", "the whole on one screen: hosts, builds, alarms",
 	    "With --check the exit code is 8 when there is an alarm: a host that does not respond, "
 	    "an "
 	    "ungoverned build, policy files that are not in force, builds that wait while no host "
 	    "is up.",
-	    TAKES(CHECK) | TAKES(WATCH), 0, 0, 0, "", false, verb_status },
+	    TAKES(CHECK) | TAKES(WATCH), 0, 0, 0, "", false, verb_status, NULL },
 	{ "hosts", "[-w [TIME]]", "every host: state, limit, load, builds",
 	    "A * behind the state says that the host is not responding. Readings that are missing "
 	    "are \"-\".",
-	    TAKES(WATCH), 0, 0, 0, "", false, verb_hosts },
+	    TAKES(WATCH), 0, 0, 0, "", false, verb_hosts, NULL },
 	{ "host", "HOST [-w [TIME]]", "one host in full: limit and why, readings, what it builds",
-	    "", TAKES(WATCH), 0, 1, 1, "host", false, verb_host },
+	    "", TAKES(WATCH), 0, 1, 1, "host", false, verb_host, NULL },
 	{ "throttle", "HOST -j N [--for TIME] --reason TEXT",
 	    "bound a host's limit, in running builds too",
 	    "The limit falls as steps end; none is stopped. With --for it ends by itself.",
 	    TAKES(JOBS) | TAKES(FOR) | TAKES(REASON), TAKES(JOBS) | TAKES(REASON), 1, 1, "host",
-	    false, verb_throttle },
+	    false, verb_throttle, NULL },
 	{ "unthrottle", "HOST", "take a throttle back", "", 0, 0, 1, 1, "host", false,
-	    verb_unthrottle },
+	    verb_unthrottle, NULL },
 	{ "drain", "HOST [--for TIME] --reason TEXT",
 	    "give a host no new builds; those it has go on", "", TAKES(FOR) | TAKES(REASON),
-	    TAKES(REASON), 1, 1, "host", false, verb_drain },
+	    TAKES(REASON), 1, 1, "host", false, verb_drain, NULL },
 	{ "resume", "HOST", "give a drained host builds again", "", 0, 0, 1, 1, "host", false,
-	    verb_resume },
+	    verb_resume, NULL },
 	{ "run", "BRANCH [TARGET...] [--rev REVISION] [--reason TEXT] [--wait]",
 	    "start a round of a branch",
 	    "Prints the round's number. Without targets it builds all of the branch's. With --wait "
@@ -43,50 +45,52 @@ const struct command commands[] = {
 	    "on until the round is over: exit 0 when all builds are ok, 1 when one failed or was "
 	    "cancelled, 7 when --timeout was over before; the round goes on then.",
 	    TAKES(REVISION) | TAKES(REASON) | TAKES(WAIT), 0, 1, WORDS_MAX - 1, "branch", false,
-	    verb_run },
+	    verb_run, NULL },
 	{ "rounds", "[BRANCH] [--all] [-w [TIME]]", "the newest rounds", "",
-	    TAKES(ALL) | TAKES(WATCH), 0, 0, 1, "branch", false, verb_rounds },
+	    TAKES(ALL) | TAKES(WATCH), 0, 0, 1, "branch", false, verb_rounds, NULL },
 	{ "round", "ROUND [--wait] [-w [TIME]]", "one round: its builds, makespan and verdict",
 	    "ROUND is a number, or a branch, whose latest round is meant. --wait as with run.",
-	    TAKES(WAIT) | TAKES(WATCH), 0, 1, 1, "branch", false, verb_round },
+	    TAKES(WAIT) | TAKES(WATCH), 0, 1, 1, "branch", false, verb_round, NULL },
 	{ "builds", "[BRANCH] [--round ROUND] [--state STATE] [--all] [-w [TIME]]",
 	    "the newest builds",
 	    "STATE is queued, starting, running, cancelling, done, ok, failed or cancelled. -o "
 	    "wide adds "
 	    "real, user and system time and the path of the limit.",
 	    TAKES(ROUND) | TAKES(STATE) | TAKES(ALL) | TAKES(WATCH), 0, 0, 1, "branch", false,
-	    verb_builds },
+	    verb_builds, NULL },
 	{ "build", "BUILD [-w [TIME]]", "one build: its attempts, phases, tokens",
 	    "BUILD is a number, or BRANCH/TARGET, whose latest build is meant.", TAKES(WATCH), 0, 1,
-	    1, "build", false, verb_build },
+	    1, "build", false, verb_build, NULL },
 	{ "log", "BUILD [-f] [--attempt N]", "what a build printed",
 	    "To a terminal control characters are shown as \\xNN; elsewhere every byte goes "
 	    "through. With "
 	    "-f it goes on until the build is over, from attempt to attempt.",
-	    TAKES(FOLLOW) | TAKES(ATTEMPT), 0, 1, 1, "build", false, verb_log },
+	    TAKES(FOLLOW) | TAKES(ATTEMPT), 0, 1, 1, "build", false, verb_log, "a log is bytes" },
 	{ "cancel", "BUILD | --round ROUND [--reason TEXT]", "end a build, or all of a round", "",
-	    TAKES(ROUND) | TAKES(REASON), 0, 0, 1, "build", false, verb_cancel },
+	    TAKES(ROUND) | TAKES(REASON), 0, 0, 1, "build", false, verb_cancel, NULL },
 	{ "retry", "BUILD | --round ROUND", "build again what failed or was cancelled", "",
-	    TAKES(ROUND), 0, 0, 1, "build", false, verb_retry },
+	    TAKES(ROUND), 0, 0, 1, "build", false, verb_retry, NULL },
 	{ "explain host", "HOST", "why its limit is what it is: rule and readings", "", 0, 0, 1, 1,
-	    "host", false, verb_explain_host },
+	    "host", false, verb_explain_host, NULL },
 	{ "explain build", "BUILD", "why it waits or runs there: each host and its reason", "", 0,
-	    0, 1, 1, "build", false, verb_explain_build },
+	    0, 1, 1, "build", false, verb_explain_build, NULL },
 	{ "policy check", "FILE...", "look at policy files before they are in force",
 	    "The coordinator parses them; nothing is changed. Errors are FILE:LINE: what was "
 	    "expected.",
-	    0, 0, 1, WORDS_MAX - 1, "file", false, verb_policy_check },
+	    0, 0, 1, WORDS_MAX - 1, "file", false, verb_policy_check, NULL },
 	{ "policy show", "BRANCH", "the policy in force, in a form that parses back", "", 0, 0, 1,
-	    1, "branch", false, verb_policy_show },
+	    1, "branch", false, verb_policy_show, NULL },
 	{ "key create", "FILE", "make a key pair: FILE, and FILE.pub with the public key",
 	    "A file that is there is never written over.", 0, 0, 1, 1, "file", true,
-	    verb_key_create },
+	    verb_key_create, NULL },
 	{ "key show", "FILE", "the public key of a key file, and its fingerprint", "", 0, 0, 1, 1,
-	    "file", true, verb_key_show },
+	    "file", true, verb_key_show, NULL },
 	{ "completion", "bash|zsh|fish", "completions for a shell, to be sourced", "", 0, 0, 1, 1,
-	    "shell", true, verb_completion },
-	{ "help", "[VERB]", "all verbs, or one in full", "", 0, 0, 0, 2, "", true, verb_help },
-	{ "version", "", "the version of flyball", "", 0, 0, 0, 0, "", true, verb_version },
+	    "shell", true, verb_completion, NO_ANSWER },
+	{ "help", "[VERB]", "all verbs, or one in full", "", 0, 0, 0, 2, "verb", true, verb_help,
+	    NO_ANSWER },
+	{ "version", "", "the version of flyball", "", 0, 0, 0, 0, "", true, verb_version,
+	    NO_ANSWER },
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -28,6 +28,7 @@ struct command {
 	const char *operand; /* what the first one names, for completions: host, build, ..., "" */
 	bool local; /* asks no coordinator */
 	int (*run)(struct session *s); /* gives the exit code */
+	const char *no_json; /* why it takes no --json; NULL: it does */
 };
 
 enum { WORDS_MAX = 160 }; /* no verb has more operands */

@@ -136,6 +136,24 @@ get_time(char buf[FORMAT_SIZE], const json_t *object, const char *key)
 	return iso != NULL ? format_time(buf, iso) : "-";
 }
 
+const char *
+format_plural(char buf[FORMAT_SIZE], int64_t n, const char *word)
+{
+	snprintf(buf, FORMAT_SIZE, "%" PRId64 " %s%s", n, word, n == 1 ? "" : "s");
+	return buf;
+}
+
+const char *
+get_plural(char buf[FORMAT_SIZE], const json_t *object, const char *key, const char *word)
+{
+	int64_t n;
+
+	if (get_number(object, key, &n))
+		return format_plural(buf, n, word);
+	snprintf(buf, FORMAT_SIZE, "- %ss", word);
+	return buf;
+}
+
 char *
 get_path(const json_t *object, const char *key)
 {

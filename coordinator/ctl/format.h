@@ -34,6 +34,12 @@ const char *get_size(char buf[FORMAT_SIZE], const json_t *object, const char *ke
 const char *get_count(char buf[FORMAT_SIZE], const json_t *object, const char *key);
 const char *get_time(char buf[FORMAT_SIZE], const json_t *object, const char *key);
 
+/* "1 build", "2 builds": the word with an s unless there is one. */
+const char *format_plural(char buf[FORMAT_SIZE], int64_t n, const char *word);
+/* The same of an answer, "- builds" when it is not there. */
+const char *get_plural(
+    char buf[FORMAT_SIZE], const json_t *object, const char *key, const char *word);
+
 /* "2>6>2>8" of an array of numbers, fresh memory; NULL when it is empty or not there. */
 char *get_path(const json_t *object, const char *key);
 

@@ -103,6 +103,8 @@ main(int argc, char *argv[])
 	}
 	if (args_given(&args, OPTION_HELP) && args.command != NULL)
 		command_help(args.command, stdout);
+	else if (args_given(&args, OPTION_VERSION))
+		printf("flyball %s\n", FLYBALL_VERSION);
 	else if (args_given(&args, OPTION_HELP))
 		command_list(stdout);
 	else if (args.command != NULL)

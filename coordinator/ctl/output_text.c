@@ -54,7 +54,7 @@ static void
 say_round(const struct view *view, const json_t *r, bool first)
 {
 	const json_t *counts = json_object_get(r, "counts");
-	char number[FORMAT_SIZE], took[FORMAT_SIZE];
+	char number[FORMAT_SIZE], took[FORMAT_SIZE], builds[FORMAT_SIZE];
 	int64_t all = 0, over = 0, n;
 	const char *key;
 	json_t *value;
@@ -63,10 +63,9 @@ say_round(const struct view *view, const json_t *r, bool first)
 	over += get_number(counts, "ok", &n) ? n : 0;
 	over += get_number(counts, "failed", &n) ? n : 0;
 	over += get_number(counts, "cancelled", &n) ? n : 0;
-	text_line(view, first ? "rounds" : "",
-	    "%s of %s: %" PRId64 " of %" PRId64 " builds over, for %s",
-	    get_count(number, r, "round"), text_of(r, "branch"), over, all,
-	    get_duration(took, r, "elapsed_us"));
+	text_line(view, first ? "rounds" : "", "%s of %s: %" PRId64 " of %s over, for %s",
+	    get_count(number, r, "round"), text_of(r, "branch"), over,
+	    format_plural(builds, all, "build"), get_duration(took, r, "elapsed_us"));
 }
 
 void

@@ -239,11 +239,11 @@ say_what_it_is(const json_t *host, const struct view *view)
 	text_line(view, "class", "%s", text_of(host, "class"));
 	text_line(view, "system", "%s %s, %s", text_of(host, "os"), text_of(host, "release"),
 	    text_of(host, "arch"));
-	text_line(view, "cpu", "%s, %s threads", text_of(host, "cpu"),
-	    get_count(threads, host, "threads"));
+	text_line(view, "cpu", "%s, %s", text_of(host, "cpu"),
+	    get_plural(threads, host, "threads", "thread"));
 	text_line(view, "memory", "%s", get_size(memory, host, "memory_bytes"));
 	text_line(view, "agent", "%s", text_of(host, "agent_version"));
-	text_line(view, "slots", "%s builds at once", get_count(slots, host, "slots"));
+	text_line(view, "slots", "%s at once", get_plural(slots, host, "slots", "build"));
 	say_list(view, "labels", json_object_get(host, "labels"));
 	say_list(view, "recipes", json_object_get(host, "recipes"));
 }
@@ -289,15 +289,17 @@ text_explain_host(const json_t *answer, const struct view *view)
 	if (notes[0] != '\0')
 		text_line(view, "notes", "%s", notes);
 	free(notes);
-	text_line(view, "inputs", "%s threads; %s builds here, governor %s",
-	    get_count(a, in, "threads"), get_count(b, in, "builds"), text_of(in, "governor"));
+	text_line(view, "inputs", "%s; %s here, governor %s",
+	    get_plural(a, in, "threads", "thread"), get_plural(b, in, "builds", "build"),
+	    text_of(in, "governor"));
 	text_line(view, "", "policies: start %s, min %s, max %s",
 	    get_number(in, "start", &n) ? get_count(a, in, "start") : "as many as threads",
 	    get_count(b, in, "min"), get_number(in, "max", &n) ? get_count(c, in, "max") : "none");
-	text_line(view, "", "throttle %s; %s steps running; builds %s use more",
+	text_line(view, "", "throttle %s; %s running; %s",
 	    get_number(in, "throttle", &n) ? get_count(a, in, "throttle") : "none",
-	    get_count(b, in, "steps_running"),
-	    get_true(in, "limited") ? "could" : "could not, or do not say so,");
+	    get_plural(b, in, "steps_running", "step"),
+	    get_true(in, "limited") ? "its builds use all they may"
+				    : "its builds do not ask for more");
 	putc('\n', view->out);
 	text_readings(json_object_get(answer, "readings"), view);
 }

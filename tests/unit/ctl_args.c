@@ -61,8 +61,18 @@ static const struct good {
 	{ "run -- --odd", "run", 1, 0 },
 	{ "policy check -", "policy check", 1, 0 },
 	{ "throttle -h", "throttle", 0, OPTION_BIT(OPTION_HELP) },
+	{ "-V", NULL, 0, OPTION_BIT(OPTION_VERSION) },
+	{ "--version", NULL, 0, OPTION_BIT(OPTION_VERSION) },
+	{ "throttle --version", "throttle", 0, OPTION_BIT(OPTION_VERSION) },
+	{ "key show \xff", "key show", 1, 0 }, /* a file may be called anything */
 	{ "log 3 -f", "log", 1, OPTION_BIT(OPTION_FOLLOW) },
 };
+
+static const char *
+verb_of(const struct args *args)
+{
+	return args->command != NULL ? args->command->name : "";
+}
 
 static void
 good(void **state)
@@ -78,10 +88,10 @@ good(void **state)
 
 		if (parse(g->line, &args, &err, &copy) != 0)
 			fail_msg("%s: %s", g->line, err.text);
-		if (strcmp(args.command->name, g->verb) != 0 || args.nwords != g->nwords ||
-		    args.given != g->given)
-			fail_msg("%s: verb %s, %zu words, options %#lx", g->line,
-			    args.command->name, args.nwords, args.given);
+		if (strcmp(verb_of(&args), g->verb != NULL ? g->verb : "") != 0 ||
+		    args.nwords != g->nwords || args.given != g->given)
+			fail_msg("%s: verb %s, %zu words, options %#lx", g->line, verb_of(&args),
+			    args.nwords, args.given);
 		args_clear(&args);
 		free(copy);
 	}
@@ -99,7 +109,7 @@ static const struct {
 	{ "host", "a word is missing; the form is: flyball host HOST" },
 	{ "throttle a1 --reason x", "needs --jobs" },
 	{ "throttle a1 -j 4", "needs --reason; the form is: flyball throttle HOST -j N" },
-	{ "throttle a1 -j 0 --reason x", "--jobs is \"0\": a number from 1 to 480" },
+	{ "throttle a1 -j 0 --reason x", "--jobs is \"0\": a whole number from 1 to 480" },
 	{ "throttle a1 -j 481 --reason x", "from 1 to 480" },
 	{ "throttle a1 -j four --reason x", "\"four\"" },
 	{ "throttle a1 -j 4 --for 2w --reason x", "2h" },
@@ -111,6 +121,18 @@ static const struct {
 	{ "hosts -o narrow", "wide was expected" },
 	{ "hosts --timeout 0", "a time such as" },
 	{ "hosts --json --json", "twice" },
+	{ "log 3 --attempt 0", "--attempt is \"0\": a whole number from 1 was expected" },
+	{ "log 3 --attempt 99999999999999999999", "a whole number from 1 was expected" },
+	{ "drain a1 --reason ___", "--reason is \"   \": a reason in words" },
+	{ "drain a1 --reason=", "--reason is \"\": a reason in words" },
+	{ "--json log 3", "flyball log takes no --json: a log is bytes" },
+	{ "help --json", "flyball help takes no --json" },
+	{ "version --json", "flyball version takes no --json" },
+	{ "completion bash --json", "flyball completion takes no --json" },
+	{ "host a\x1b[2J", "flyball host: \"a\x1b[2J\": UTF-8 without control characters" },
+	{ "host \xff", "flyball host: \"\xff\": UTF-8" },
+	{ "drain a1 --reason x\x07", "--reason is \"x\x07\": UTF-8 without" },
+	{ "run b --rev \xc0\x80", "--rev is \"\xc0\x80\": UTF-8 without" },
 	{ "throttle a1 --watch -j 3 --reason x", "takes no --watch" },
 };
 
@@ -131,6 +153,19 @@ bad(void **state)
 			    bad_lines[i].says);
 		free(copy);
 	}
+}
+
+static void
+empty_word(void **state)
+{
+	char *const argv[] = { "flyball", "key", "create", "" };
+	struct args args;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(args_parse(4, argv, &args, &err), -1);
+	assert_string_equal(err.text,
+	    "flyball key create: a word is empty: \"\"; the form is: flyball key create FILE");
 }
 
 static void
@@ -230,6 +265,7 @@ main(void)
 	const struct CMUnitTest args[] = {
 		{ "options and operands stand in any order", good, NULL, NULL, NULL },
 		{ "usage errors name the word and show the form", bad, NULL, NULL, NULL },
+		{ "an empty word is told as such", empty_word, NULL, NULL, NULL },
 		{ "values are taken in their units", values, NULL, NULL, NULL },
 		{ "durations have units, and a bound", durations, NULL, NULL, NULL },
 		{ "every command of the table is whole", table, NULL, NULL, NULL },

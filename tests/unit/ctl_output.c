@@ -53,6 +53,34 @@ sizes(void **state)
 		assert_string_equal(format_size(buf, cases[i].bytes), cases[i].text);
 }
 
+static char *show(output_f f, const char *json, bool wide);
+
+static void
+plurals(void **state)
+{
+	char buf[FORMAT_SIZE];
+
+	(void)state;
+	assert_string_equal(format_plural(buf, 0, "build"), "0 builds");
+	assert_string_equal(format_plural(buf, 1, "build"), "1 build");
+	assert_string_equal(format_plural(buf, 2, "build"), "2 builds");
+}
+
+static void
+explained(void **state)
+{
+	char *text = show(output_text.explain_host,
+	    "{\"host\":\"a1\",\"inputs\":{\"threads\":2,\"builds\":1,\"governor\":\"load\","
+	    "\"steps_running\":1,\"limited\":false}}",
+	    false);
+
+	(void)state;
+	assert_non_null(strstr(text, "2 threads; 1 build here, governor load\n"));
+	assert_non_null(
+	    strstr(text, "throttle none; 1 step running; its builds do not ask for more\n"));
+	free(text);
+}
+
 static void
 times(void **state)
 {
@@ -459,6 +487,8 @@ main(void)
 	const struct CMUnitTest output[] = {
 		{ "durations are short", durations, NULL, NULL, NULL },
 		{ "sizes are short", sizes, NULL, NULL, NULL },
+		{ "one is one, and two are more", plurals, NULL, NULL, NULL },
+		{ "why a limit is what it is", explained, NULL, NULL, NULL },
 		{ "times are in words", times, NULL, NULL, NULL },
 		{ "no control character reaches a terminal", harmless, NULL, NULL, NULL },
 		{ "whatever the bytes are", harmless_random, NULL, NULL, NULL },
