@@ -9,13 +9,15 @@
 #include "coordinator/ctl/command.h"
 #include "proto/limits.h"
 
-/* The options of a verb, each with a blank in front. */
+/* The options of a verb, each with a blank in front; NULL: those that go with every verb. */
 static void
 print_options(const struct command *c, FILE *out)
 {
-	unsigned long takes = c->takes | (OPTION_BIT(OPTIONS_GLOBAL) - 1);
+	unsigned long takes = (OPTION_BIT(OPTIONS_GLOBAL) - 1) | (c != NULL ? c->takes : 0);
 	size_t i;
 
+	if (c != NULL && c->no_json != NULL)
+		takes &= ~OPTION_BIT(OPTION_JSON);
 	for (i = 0; i < OPTIONS; i++)
 		if ((takes & OPTION_BIT(i)) != 0)
 			fprintf(out, " --%s", option_infos[i].name);
@@ -60,27 +62,163 @@ names_command(const char *operand)
 {
 	if (strcmp(operand, "host") == 0)
 		return "flyball hosts --timeout 2s 2>/dev/null | awk 'NR>1{print $1}'";
+	/* Those in force, a line each in a list of the answer. */
 	if (strcmp(operand, "branch") == 0)
-		return "flyball rounds --timeout 2s 2>/dev/null | awk 'NR>1{print $2}' | sort -u";
+		return "flyball status --json --timeout 2s 2>/dev/null | awk -F'\"' "
+		       "'/^  \"branches\"/{b=!/]/;next} /]/{b=0} b{print $2}'";
 	if (strcmp(operand, "build") == 0)
 		return "flyball builds --timeout 2s 2>/dev/null | awk 'NR>1{print $1; print "
 		       "$2\"/\"$3}'";
 	return "";
 }
 
+/* The words that an option may have for its value; "" none are known. */
+static const char *
+option_values(size_t option)
+{
+	if (option == OPTION_STATE)
+		return "queued starting running cancelling done ok failed cancelled";
+	return option == OPTION_OUTPUT ? "wide" : "";
+}
+
+static bool
+takes_file(size_t option)
+{
+	return option == OPTION_KEY || option == OPTION_SERVER_KEY;
+}
+
 /* ---- bash, and zsh through its own emulation of it ------------------------------------------ */
 
+/* "--jobs|-j" */
 static void
-bash_case(const struct command *c, FILE *out)
+bash_option(size_t option, FILE *out)
+{
+	const struct option_info *o = &option_infos[option];
+
+	fprintf(out, "--%s", o->name);
+	if (o->letter != 0)
+		fprintf(out, "|-%c", o->letter);
+}
+
+/* Which word is the verb: options and their values may stand before it. bash splits words at
+ * "=" and ":". */
+static void
+bash_find_verb(FILE *out)
+{
+	bool first = true;
+	size_t i;
+
+	fprintf(out, "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+		     "\tlocal verb= first= words= files= n=0 i w\n"
+		     "\t[ \"$cur\" != = ] || cur=\n"
+		     "\t[ \"$prev\" != = ] || prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+		     "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+		     "\t\tw=${COMP_WORDS[i]}\n"
+		     "\t\tcase $w in\n\t\t");
+	for (i = 0; i < OPTIONS; i++) {
+		if (option_infos[i].value == NULL || option_infos[i].may_lack)
+			continue;
+		fputs(first ? "" : "|", out);
+		bash_option(i, out);
+		first = false;
+	}
+	fprintf(out, ") [ \"${COMP_WORDS[i+1]}\" = = ] || i=$((i + 1)) ;;\n"
+		     "\t\t=|:) i=$((i + 1)) ;;\n"
+		     "\t\t-?*) ;;\n"
+		     "\t\t*)\tcase $verb in\n"
+		     "\t\t\t'') verb=$w ;;\n"
+		     "\t\t\t");
+	first = true;
+	for (i = 0; i < ncommands; i++)
+		if (first_of_its_word(i) && strchr(commands[i].name, ' ') != NULL) {
+			fprintf(out, "%s%.*s", first ? "" : "|",
+			    (int)strcspn(commands[i].name, " "), commands[i].name);
+			first = false;
+		}
+	fprintf(out, ") verb=\"$verb $w\" ;;\n"
+		     "\t\t\t*) n=$((n + 1)); [ $n -gt 1 ] || first=$w ;;\n"
+		     "\t\t\tesac ;;\n"
+		     "\t\tesac\n"
+		     "\tdone\n");
+}
+
+static void
+bash_values(FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < OPTIONS; i++) {
+		if (option_infos[i].value == NULL || option_infos[i].may_lack)
+			continue;
+		fputs("\t", out);
+		bash_option(i, out);
+		if (i == OPTION_ROUND)
+			fprintf(out, ") words=$(%s) ;;\n", names_command("branch"));
+		else if (takes_file(i))
+			fprintf(out, ") files=1 ;;\n");
+		else
+			fprintf(out, ") words='%s' ;;\n", option_values(i));
+	}
+}
+
+static void
+bash_options(FILE *out)
+{
+	size_t i;
+
+	fprintf(out, "\t-*:*)\tcase $verb in\n");
+	for (i = 0; i < ncommands; i++) {
+		fprintf(out, "\t\t\"%s\") words='", commands[i].name);
+		print_options(&commands[i], out);
+		fprintf(out, "' ;;\n");
+	}
+	fprintf(out, "\t\t*) words='");
+	print_options(NULL, out);
+	fprintf(out, "' ;;\n\t\tesac ;;\n");
+}
+
+static void
+bash_operand(const struct command *c, FILE *out)
 {
 	const char *names = names_command(c->operand);
 
-	fprintf(out, "\t\"%s\") words='", c->name);
-	print_options(c, out);
-	fprintf(out, "%s'", strcmp(c->operand, "shell") == 0 ? " bash zsh fish" : "");
 	if (names[0] != '\0')
-		fprintf(out, "; [[ $cur == -* ]] || words+=\" $(%s)\"", names);
-	fprintf(out, " ;;\n");
+		fprintf(out, "\t*:\"0:%s:\") words=$(%s) ;;\n", c->name, names);
+	else if (strcmp(c->operand, "file") == 0)
+		fprintf(out, "\t*:*:\"%s\":*) files=1 ;;\n", c->name);
+	else if (strcmp(c->operand, "shell") == 0)
+		fprintf(out, "\t*:\"0:%s:\") words='bash zsh fish' ;;\n", c->name);
+}
+
+/* verb: "explain", or "" for the first words. */
+static void
+bash_verbs(const char *pattern, const char *verb, FILE *out)
+{
+	fprintf(out, "\t*:%s) words='", pattern);
+	if (verb[0] == '\0')
+		print_first_words(out);
+	else
+		print_second_words(verb, out);
+	fprintf(out, "' ;;\n");
+}
+
+static void
+bash_words(FILE *out)
+{
+	char pattern[2 * NAME_SIZE];
+	size_t i;
+
+	bash_verbs("0::", "", out);
+	bash_verbs("0:help:", "", out);
+	for (i = 0; i < ncommands; i++) {
+		int length = (int)strcspn(commands[i].name, " ");
+
+		if (!first_of_its_word(i) || commands[i].name[length] == '\0')
+			continue;
+		snprintf(pattern, sizeof pattern, "0:%.*s:|*:1:help:%.*s", length, commands[i].name,
+		    length, commands[i].name);
+		bash_verbs(pattern, commands[i].name, out);
+	}
 }
 
 static void
@@ -88,51 +226,26 @@ bash(FILE *out)
 {
 	size_t i;
 
-	fprintf(out, "_flyball() {\n"
-		     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} words=\n"
-		     "\tcase $COMP_CWORD:$verb in\n"
-		     "\t1:*) words='");
-	print_first_words(out);
-	fprintf(out, "' ;;\n");
+	fprintf(out, "_flyball() {\n");
+	bash_find_verb(out);
+	fprintf(out, "\tCOMPREPLY=()\n"
+		     "\tcase $prev in\n");
+	bash_values(out);
+	fprintf(out, "\t*)\tcase $cur:$n:$verb:$first in\n");
+	bash_options(out);
+	bash_words(out);
 	for (i = 0; i < ncommands; i++)
-		if (first_of_its_word(i) && strchr(commands[i].name, ' ') != NULL) {
-			fprintf(out, "\t2:%.*s) words='", (int)strcspn(commands[i].name, " "),
-			    commands[i].name);
-			print_second_words(commands[i].name, out);
-			fprintf(out, "' ;;\n");
-		}
-	fprintf(out, "\tesac\n"
-		     "\tcase $verb in explain|policy|key) verb=\"$verb ${COMP_WORDS[2]}\" ;; esac\n"
-		     "\t[ -n \"$words\" ] || case $verb in\n");
-	for (i = 0; i < ncommands; i++)
-		bash_case(&commands[i], out);
-	fprintf(out, "\tesac\n"
+		bash_operand(&commands[i], out);
+	fprintf(out, "\tesac ;;\n"
+		     "\tesac\n"
+		     "\t[ -z \"$files\" ] || return 0\n"
+		     "\tcompopt +o default 2>/dev/null\n"
 		     "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 		     "}\n"
 		     "complete -o default -F _flyball flyball\n");
 }
 
 /* ---- fish -------------------------------------------------------------------------------- */
-
-/* fish has another grammar than the pipeline: sh runs it. In single quotes, \ and ' are escaped. */
-static void
-fish_names(const char *name, const char *names, FILE *out)
-{
-	const char *space = strchr(name, ' ');
-
-	fprintf(out, "complete -c flyball -n '__fish_seen_subcommand_from %.*s",
-	    (int)strcspn(name, " "), name);
-	if (space != NULL)
-		fprintf(out, "; and __fish_seen_subcommand_from %s", space + 1);
-	fprintf(out, "' -f -a '(sh -c \"");
-	for (; *names != '\0'; names++)
-		fprintf(out, "%s%c",
-		    *names == '\''                  ? "\\"
-		    : strchr("$\"", *names) != NULL ? "\\\\"
-						    : "",
-		    *names);
-	fprintf(out, "\")'\n");
-}
 
 /* Text in single quotes. */
 static void
@@ -144,50 +257,117 @@ fish_quoted(const char *text, FILE *out)
 	putc('\'', out);
 }
 
-/* One line: when it holds, what is offered, and what that is. */
+/* When a verb is there, of two words both. */
 static void
-fish_line(const char *condition, int length, const char *verb, const char *offer, const char *word,
-    const char *about, FILE *out)
+fish_when(const char *name, FILE *out)
 {
-	fprintf(out, "complete -c flyball%s%.*s%s %s %s -d ", condition, length, verb,
-	    length > 0 ? "'" : "", offer, word);
-	fish_quoted(about, out);
-	putc('\n', out);
+	const char *space = strchr(name, ' ');
+
+	fprintf(out, "complete -c flyball -n '__fish_seen_subcommand_from %.*s",
+	    (int)strcspn(name, " "), name);
+	if (space != NULL)
+		fprintf(out, "; and __fish_seen_subcommand_from %s", space + 1);
+	putc('\'', out);
+}
+
+/* fish has another grammar than the pipeline: sh runs it. In single quotes, \ and ' are escaped. */
+static void
+fish_names(const char *names, FILE *out)
+{
+	fprintf(out, " -f -a '(sh -c \"");
+	for (; *names != '\0'; names++)
+		fprintf(out, "%s%c",
+		    *names == '\''                  ? "\\"
+		    : strchr("$\"", *names) != NULL ? "\\\\"
+						    : "",
+		    *names);
+	fprintf(out, "\")'\n");
 }
 
 static void
-fish_command(size_t i, FILE *out)
+fish_operand(const struct command *c, FILE *out)
 {
-	static const char seen[] = " -n '__fish_seen_subcommand_from ";
-	const struct command *c = &commands[i];
-	const char *space = strchr(c->name, ' '), *names = names_command(c->operand);
-	int length = (int)strcspn(c->name, " ");
-	char first[NAME_SIZE];
-	size_t k;
+	const char *names = names_command(c->operand);
 
-	snprintf(first, sizeof first, "%.*s", length, c->name);
-	if (first_of_its_word(i))
-		fish_line(" -n __fish_use_subcommand", 0, "", "-f -a", first,
-		    space == NULL ? c->summary : "", out);
-	if (space != NULL)
-		fish_line(seen, length, c->name, "-f -a", space + 1, c->summary, out);
+	if (c->operand[0] == '\0')
+		return;
+	fish_when(c->name, out);
 	if (names[0] != '\0')
-		fish_names(c->name, names, out);
-	for (k = OPTIONS_GLOBAL; k < OPTIONS; k++)
-		if ((c->takes & OPTION_BIT(k)) != 0)
-			fish_line(seen, length, c->name, "-l", option_infos[k].name,
-			    option_infos[k].help, out);
+		fish_names(names, out);
+	else if (strcmp(c->operand, "file") == 0)
+		fprintf(out, " -F\n");
+	else if (strcmp(c->operand, "shell") == 0)
+		fprintf(out, " -f -a 'bash zsh fish'\n");
+	else {
+		fprintf(out, " -f -a '");
+		print_first_words(out);
+		fprintf(out, "'\n");
+	}
+}
+
+/* The line that offers an option begins with what came before. */
+static void
+fish_option(size_t option, FILE *out)
+{
+	const struct option_info *o = &option_infos[option];
+
+	if (o->letter != 0)
+		fprintf(out, " -s %c", o->letter);
+	fprintf(out, " -l %s", o->name);
+	if (takes_file(option))
+		fprintf(out, " -r -F");
+	else if (o->value != NULL && !o->may_lack)
+		fprintf(out, " -x -a '%s'", option_values(option));
+	fprintf(out, " -d ");
+	fish_quoted(o->help, out);
+	putc('\n', out);
+}
+
+/* The verb, or its second word, where there is none yet. */
+static void
+fish_word(size_t i, FILE *out)
+{
+	const char *name = commands[i].name, *space = strchr(name, ' ');
+	int length = (int)strcspn(name, " ");
+
+	if (first_of_its_word(i)) {
+		fprintf(out, "complete -c flyball -n 'not __fish_seen_subcommand_from");
+		print_first_words(out);
+		fprintf(out, "' -f -a %.*s -d ", length, name);
+		fish_quoted(space == NULL ? commands[i].summary : "", out);
+		putc('\n', out);
+	}
+	if (space == NULL)
+		return;
+	fprintf(out,
+	    "complete -c flyball -n '__fish_seen_subcommand_from %.*s; and not "
+	    "__fish_seen_subcommand_from",
+	    length, name);
+	print_second_words(name, out);
+	fprintf(out, "' -f -a %s -d ", space + 1);
+	fish_quoted(commands[i].summary, out);
+	putc('\n', out);
 }
 
 static void
 fish(FILE *out)
 {
-	size_t i;
+	size_t i, k;
 
-	for (i = 0; i < ncommands; i++)
-		fish_command(i, out);
-	for (i = 0; i < OPTIONS_GLOBAL; i++)
-		fish_line("", 0, "", "-l", option_infos[i].name, option_infos[i].help, out);
+	fprintf(out, "complete -c flyball -f\n");
+	for (i = 0; i < ncommands; i++) {
+		fish_word(i, out);
+		fish_operand(&commands[i], out);
+		for (k = OPTIONS_GLOBAL; k < OPTIONS; k++)
+			if ((commands[i].takes & OPTION_BIT(k)) != 0) {
+				fish_when(commands[i].name, out);
+				fish_option(k, out);
+			}
+	}
+	for (i = 0; i < OPTIONS_GLOBAL; i++) {
+		fprintf(out, "complete -c flyball");
+		fish_option(i, out);
+	}
 }
 
 int

@@ -259,6 +259,54 @@ completions(void **state)
 	assert_int_equal(command_completion("csh", stdout), -1);
 }
 
+/* What bash would offer behind these words, by its own hand; a coordinator's answers are a
+ * function of the script. bash gives "=" and ":" as words of their own. */
+static const char offers[] =
+    "flyball() {\n"
+    "\tcase $1 in\n"
+    "\tstatus) printf '{\\n  \"branches\": [\\n    \"b1\",\\n    \"b2\"\\n  ],\\n"
+    "  \"builds\": {\\n    \"ok\": 1\\n  }\\n}\\n' ;;\n"
+    "\thosts) printf 'HOST\\na1\\na2\\n' ;;\n"
+    "\tesac\n"
+    "}\n"
+    "is() {\n"
+    "\tlocal expected=$1\n"
+    "\tshift\n"
+    "\tCOMP_WORDS=(flyball \"$@\")\n"
+    "\tCOMP_CWORD=$#\n"
+    "\t_flyball\n"
+    "\t[ \"${COMPREPLY[*]}\" = \"$expected\" ] && return\n"
+    "\techo \"$*: ${COMPREPLY[*]}, not $expected\" >&2\n"
+    "\texit 1\n"
+    "}\n"
+    "is 'b1 b2' run ''\n"
+    "is b2 -s ipc : //x --timeout = 3s run --wait b2\n"
+    "is 'a1 a2' explain --json host ''\n"
+    "is 'host build' explain ''\n"
+    "is 'host build' help explain ''\n"
+    "is 'resume' help res\n"
+    "is 'queued' builds --state q\n"
+    "is 'running' builds --state = run\n"
+    "is '' policy check ''\n"
+    "is '' hosts ''\n"
+    "is '' log 3 --js\n"
+    "is '--json' host --js\n";
+
+static void
+bash_offers(void **state)
+{
+	FILE *bash;
+
+	(void)state;
+	if (system("command -v bash >/dev/null") != 0)
+		skip();
+	bash = popen("bash", "w");
+	assert_non_null(bash);
+	assert_int_equal(command_completion("bash", bash), 0);
+	fputs(offers, bash);
+	assert_int_equal(pclose(bash), 0);
+}
+
 int
 main(void)
 {
@@ -270,6 +318,7 @@ main(void)
 		{ "durations have units, and a bound", durations, NULL, NULL, NULL },
 		{ "every command of the table is whole", table, NULL, NULL, NULL },
 		{ "completions of three shells know every verb", completions, NULL, NULL, NULL },
+		{ "bash offers what may stand there", bash_offers, NULL, NULL, NULL },
 	};
 
 	return cmocka_run_group_tests_name("args", args, NULL, NULL);
