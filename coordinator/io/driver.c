@@ -18,7 +18,7 @@
 #define SOFT_COMMIT_US SECOND_US
 #define RETRY_US SECOND_US
 
-enum { PLAN_BUDGET = 100000, ROUNDS_A_TURN = 16 };
+enum { PLAN_BUDGET = 100000, ROUNDS_A_TURN = 16, PENDING_MAX = 8 * HOSTS_MAX };
 
 struct driver {
 	struct store *store;
@@ -51,14 +51,75 @@ driver_trouble(const struct driver *driver)
 	return driver->in_trouble ? driver->trouble.text : NULL;
 }
 
+bool
+driver_settled(const struct driver *d)
+{
+	size_t i;
+
+	for (i = d->committed; i < d->pending.n; i++) {
+		const struct fact *f = d->pending.list[i].fact;
+
+		if (f != NULL && !fact_soft(f->kind))
+			return false;
+	}
+	return true;
+}
+
+bool
+driver_is_full(const struct driver *d)
+{
+	return d->in_trouble && d->pending.n >= PENDING_MAX;
+}
+
+/* ---- events ----------------------------------------------------------------------------- */
+
+static bool
+is_for_agent(const struct effect *e)
+{
+	return e->kind == EFFECT_WELCOME || e->kind == EFFECT_START || e->kind == EFFECT_CANCEL ||
+	       e->kind == EFFECT_DROP || e->kind == EFFECT_KEPT || e->kind == EFFECT_LIMIT;
+}
+
+/* What waits for a connection that is no more: HELLO on the next one leads to all of it again. */
+static void
+forget_waiting(struct driver *d, const char *host)
+{
+	struct effects *p = &d->pending;
+	size_t i, kept = d->committed;
+
+	for (i = d->committed; i < p->n; i++)
+		if (!is_for_agent(&p->list[i]) || strcmp(p->list[i].host, host) != 0)
+			p->list[kept++] = p->list[i];
+	p->n = kept;
+}
+
+/* That an event made no sense is no promise. */
+static void
+tell_refusals(struct driver *d, size_t first)
+{
+	struct effects *p = &d->pending;
+	size_t i, kept = first;
+
+	for (i = first; i < p->n; i++)
+		if (p->list[i].kind == EFFECT_REFUSE)
+			d->callbacks.effect(d->callbacks.arg, &p->list[i]);
+		else
+			p->list[kept++] = p->list[i];
+	p->n = kept;
+}
+
 void
 driver_event(struct driver *d, struct event *event)
 {
-	size_t first = d->pending.n;
+	size_t first;
 
+	if (event->kind == EVENT_HELLO || event->kind == EVENT_GONE)
+		forget_waiting(d, event->host);
+	first = d->pending.n;
 	event->at = driver_now();
 	step(d->cluster, event, &d->pending);
 	record_step(d->record, event, &d->pending, first);
+	tell_refusals(d, first);
 }
 
 /* ---- committing ------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * Shape:  events go through step() at once; at the end of the loop's turn all facts of the turn
  *         are committed together, and only then are the effects carried out. While the journal
  *         cannot be written (a full disk) effects wait, nothing is acknowledged, and requests
- *         are refused; it is tried again every second.
+ *         are refused; it is tried again every second. What waits is bounded: driver_is_full.
  * Units:  as core.
  * Errors: driver_start when the journal is damaged; a failed commit is logged and kept.
  * Memory: driver_create/driver_destroy; the store and the recording stay the caller's.
@@ -41,6 +41,10 @@ const struct cluster *driver_cluster(const struct driver *driver);
 
 /* Why the journal cannot be written now; NULL when it can. */
 const char *driver_trouble(const struct driver *driver);
+/* Is all that the cluster shows in the journal, but for limits? */
+bool driver_settled(const struct driver *driver);
+/* So much waits for the journal that no more must be taken in. */
+bool driver_is_full(const struct driver *driver);
 
 struct moment driver_now(void);
 
