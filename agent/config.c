@@ -68,6 +68,19 @@ check_size(cfg_t *cfg, cfg_opt_t *opt)
 	return -1;
 }
 
+/* The coordinator takes no more of a log than that. */
+static int
+check_log_cap(cfg_t *cfg, cfg_opt_t *opt)
+{
+	if (check_size(cfg, opt) != 0)
+		return -1;
+	if (size_of(cfg_opt_getnstr(opt, 0)) <= LOG_MOST_BYTES)
+		return 0;
+	cfg_error(cfg, "%s is \"%s\": expected at most \"%dm\"", cfg_opt_name(opt),
+	    cfg_opt_getnstr(opt, 0), (int)(LOG_MOST_BYTES >> 20));
+	return -1;
+}
+
 static int
 check_between(cfg_t *cfg, cfg_opt_t *opt, long least, long most)
 {
@@ -174,7 +187,7 @@ set_checks(void)
 		{ "jitter", check_jitter },
 		{ "labels", check_label },
 		{ "disk_floor", check_size },
-		{ "log_cap", check_size },
+		{ "log_cap", check_log_cap },
 	};
 
 	for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)

@@ -8,6 +8,7 @@
  */
 #include "coordinator/io/agents.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +18,13 @@
 #include "proto/base/log.h"
 #include "proto/base/mem.h"
 
+/* A host has one: its newest. */
 struct connection {
-	struct peer *peer;
 	const char *host; /* the channel's */
+	struct peer *peer;
 	size_t nlisted;
 	attempt_id *listed; /* by its HELLO: their log offsets are told after the WELCOME */
-	struct connection *next;
+	bool deaf; /* a command could not be sent */
 };
 
 struct agents {
@@ -31,29 +33,42 @@ struct agents {
 	const struct config *config;
 	const char *log_folder;
 	struct series *series;
-	struct connection *connections;
+	void *connections; /* of tsearch(3), by host */
+	bool any_deaf;
 };
 
 typedef unsigned long long ull;
 
+static int
+compare_hosts(const void *x, const void *y)
+{
+	const struct connection *a = x, *b = y;
+
+	return strcmp(a->host, b->host);
+}
+
 static struct connection *
 find_connection(const struct agents *agents, const char *host)
 {
-	struct connection *k = agents->connections;
+	struct connection key = { .host = host };
+	struct connection **found = tfind(&key, &agents->connections, compare_hosts);
 
-	while (k != NULL && strcmp(k->host, host) != 0)
-		k = k->next;
-	return k;
+	return found != NULL ? *found : NULL;
 }
 
+/* A command that cannot be sent must not be missing in silence: the connection ends, and on the next
+ * one the host is told what holds then. Not at once: the caller still has the connection. */
 static void
-send(struct agents *agents, struct peer *peer, struct message *m, bool reliable)
+send(struct agents *agents, struct connection *k, struct message *m, bool reliable)
 {
 	struct err err;
 
-	if (channel_send(agents->channel, peer, m, reliable, &err) < 0)
-		log_warning("%s not sent: %s host=%s", message_kind_name(m->envelope.kind),
-		    err.text, peer_name(peer));
+	if (channel_send(agents->channel, k->peer, m, reliable, &err) == 0)
+		return;
+	log_throttled(k->host, "%s not sent: %s host=%s", message_kind_name(m->envelope.kind),
+	    err.text, k->host);
+	k->deaf = k->deaf || reliable;
+	agents->any_deaf = agents->any_deaf || reliable;
 }
 
 static bool
@@ -75,7 +90,7 @@ tell_log(struct agents *agents, struct connection *k, attempt_id id, bool comple
 	m.log_have.offset = unwanted ? 0 : build_log_size(agents->log_folder, id);
 	m.log_have.complete = complete;
 	m.log_have.unwanted = unwanted;
-	send(agents, k->peer, &m, false);
+	send(agents, k, &m, false);
 }
 
 /* "Complete" lets the agent forget the attempt: the result must be safe, and the log on the disk. */
@@ -86,7 +101,7 @@ log_complete(const struct agents *agents, const struct message_log *log, int64_t
 	struct err err;
 
 	if (!log->last || size != log->offset + (int64_t)log->nbytes || a->state != ATTEMPT_ENDED ||
-	    driver_trouble(agents->driver) != NULL)
+	    !driver_settled(agents->driver))
 		return false;
 	if (build_log_sync(agents->log_folder, log->id, &err) == 0)
 		return true;
@@ -102,6 +117,12 @@ take_log(struct agents *agents, struct connection *k, const struct message_log *
 
 	if (!is_its(agents, k, log->id, log->fence)) {
 		tell_log(agents, k, log->id, false, true);
+		return;
+	}
+	if (log->offset + (int64_t)log->nbytes > LOG_MOST_BYTES + LOG_CHUNK_BYTES) {
+		log_throttled("log", "more log than any may have, ignoring host=%s attempt=%llu",
+		    k->host, (ull)log->id.n);
+		tell_log(agents, k, log->id, false, false);
 		return;
 	}
 	if (build_log_append(agents->log_folder, log->id, log->offset, log->bytes, log->nbytes,
@@ -152,7 +173,8 @@ keep_readings(
 
 	for (i = 0; i < report->nattempts; i++) {
 		running += report->attempts[i].running;
-		series_add_attempt(agents->series, now, &report->attempts[i]);
+		if (is_its(agents, k, report->attempts[i].id, report->attempts[i].fence))
+			series_add_attempt(agents->series, now, &report->attempts[i]);
 	}
 	series_add_host(agents->series, k->host, now, &report->load, report->limit, running);
 	series_tick(agents->series, loop_now());
@@ -189,17 +211,74 @@ take_attempt(struct agents *agents, struct connection *k, struct message_attempt
 	driver_event(agents->driver, &event);
 }
 
+/* ---- connections ------------------------------------------------------------------------ */
+
+static void
+on_gone(void *arg, struct peer *peer, const char *why)
+{
+	struct agents *agents = arg;
+	struct connection *k = peer_user(peer);
+	struct event event;
+
+	if (k == NULL)
+		return;
+	peer_set_user(peer, NULL);
+	log_notice("agent gone host=%s why=\"%s\"", k->host, why);
+	event_of_host(&event, EVENT_GONE, k);
+	mem_copy_text(event.text, sizeof event.text, why);
+	tdelete(k, &agents->connections, compare_hosts);
+	free(k->listed);
+	free(k);
+	driver_event(agents->driver, &event);
+}
+
+/* Sends it away; it will come again. Its peer is forgotten soon, and k at once. */
+static void
+turn_away(struct agents *agents, struct peer *peer, const char *why)
+{
+	on_gone(agents, peer, why);
+	channel_refuse(agents->channel, peer, why);
+}
+
 static struct connection *
 connection_make(struct agents *agents, struct peer *peer)
 {
-	struct connection *k = mem_calloc(1, sizeof *k);
+	struct connection *k = mem_calloc(1, sizeof *k), *older;
 
 	k->peer = peer;
 	k->host = peer_name(peer);
-	k->next = agents->connections;
-	agents->connections = k;
+	older = find_connection(agents, k->host);
+	if (older != NULL)
+		turn_away(agents, older->peer, "a newer connection took its place");
+	if (tsearch(k, &agents->connections, compare_hosts) == NULL)
+		abort();
 	peer_set_user(peer, k);
 	return k;
+}
+
+static void
+find_deaf(const void *node, VISIT which, void *closure)
+{
+	struct connection *k = *(struct connection *const *)node;
+	struct connection **ret_deaf = closure;
+
+	if ((which == preorder || which == leaf) && k->deaf)
+		*ret_deaf = k;
+}
+
+/* One at a time: each changes the tree. */
+static void
+turn_deaf_away(struct agents *agents)
+{
+	struct connection *k;
+
+	while (agents->any_deaf) {
+		k = NULL;
+		twalk_r(agents->connections, find_deaf, &k);
+		agents->any_deaf = k != NULL;
+		if (k != NULL)
+			turn_away(agents, k->peer, "it does not take its commands");
+	}
 }
 
 static void
@@ -211,6 +290,10 @@ on_message(void *arg, struct peer *peer, struct message *m)
 	if (k == NULL && m->envelope.kind != MESSAGE_HELLO) {
 		log_throttled(peer_name(peer), "%s before HELLO, ignoring host=%s",
 		    message_kind_name(m->envelope.kind), peer_name(peer));
+		return;
+	}
+	if (driver_is_full(agents->driver)) {
+		turn_away(agents, peer, "the coordinator's journal cannot be written");
 		return;
 	}
 	if (k == NULL)
@@ -235,27 +318,6 @@ on_message(void *arg, struct peer *peer, struct message *m)
 }
 
 static void
-on_gone(void *arg, struct peer *peer, const char *why)
-{
-	struct agents *agents = arg;
-	struct connection *k = peer_user(peer), **p = &agents->connections;
-	struct event event;
-
-	if (k == NULL)
-		return;
-	log_notice("agent gone host=%s why=\"%s\"", k->host, why);
-	event_of_host(&event, EVENT_GONE, k);
-	mem_copy_text(event.text, sizeof event.text, why);
-	while (*p != k)
-		p = &(*p)->next;
-	*p = k->next;
-	if (find_connection(agents, k->host) == NULL)
-		driver_event(agents->driver, &event);
-	free(k->listed);
-	free(k);
-}
-
-static void
 on_trouble(void *arg, const char *text)
 {
 	(void)arg;
@@ -274,7 +336,7 @@ say_welcome(struct agents *agents, struct connection *k)
 	m.welcome.report_busy_us = agents->config->report_busy_us;
 	m.welcome.report_idle_us = agents->config->report_idle_us;
 	m.welcome.lease_us = LEASE_US;
-	send(agents, k->peer, &m, true);
+	send(agents, k, &m, true);
 	for (i = 0; i < k->nlisted; i++)
 		tell_log(agents, k, k->listed[i], false, !is_its(agents, k, k->listed[i], 0));
 	k->nlisted = 0;
@@ -313,7 +375,7 @@ say_start(struct agents *agents, struct connection *k, const struct effect *e)
 	memcpy(m.start.source, p->source, sizeof m.start.source);
 	log_notice("attempt granted attempt=%llu build=%llu branch=%s target=%s host=%s",
 	    (ull)a->id.n, (ull)b->id.n, r->branch, b->target, k->host);
-	send(agents, k->peer, &m, true);
+	send(agents, k, &m, true);
 }
 
 static void
@@ -324,7 +386,7 @@ say_cancel(struct agents *agents, struct connection *k, const struct effect *e)
 	m.cancel.id = e->attempt;
 	m.cancel.fence = e->fence;
 	memcpy(m.cancel.reason, e->text, sizeof m.cancel.reason);
-	send(agents, k->peer, &m, true);
+	send(agents, k, &m, true);
 }
 
 static void
@@ -335,7 +397,7 @@ say_limit(struct agents *agents, struct connection *k, const struct effect *e)
 	m.limit.limit = e->limit;
 	memcpy(m.limit.reason, e->text, sizeof m.limit.reason);
 	log_notice("limit set host=%s limit=%d reason=\"%s\"", k->host, e->limit, e->text);
-	send(agents, k->peer, &m, true);
+	send(agents, k, &m, true);
 }
 
 void
@@ -372,7 +434,14 @@ agents_effect(struct agents *agents, const struct effect *e)
 void
 agents_acknowledge(struct agents *agents)
 {
+	turn_deaf_away(agents);
 	channel_acknowledge(agents->channel);
+}
+
+const char *
+agents_endpoint(const struct agents *agents)
+{
+	return channel_endpoint(agents->channel);
 }
 
 void
@@ -401,18 +470,21 @@ agents_create(struct hub *hub, const struct config *config, const struct key_pai
 	return NULL;
 }
 
+static void
+connection_free(void *node)
+{
+	struct connection *k = node;
+
+	free(k->listed);
+	free(k);
+}
+
 void
 agents_destroy(struct agents *agents)
 {
-	struct connection *k;
-
 	if (agents == NULL)
 		return;
 	channel_destroy(agents->channel);
-	while ((k = agents->connections) != NULL) {
-		agents->connections = k->next;
-		free(k->listed);
-		free(k);
-	}
+	tdestroy(agents->connections, connection_free);
 	free(agents);
 }

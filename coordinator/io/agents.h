@@ -30,5 +30,7 @@ void agents_attach(struct agents *agents, struct driver *driver);
  * all it must know when it says HELLO. */
 void agents_effect(struct agents *agents, const struct effect *effect);
 void agents_acknowledge(struct agents *agents);
+/* Where it listens: the port that tcp://HOST:* became. */
+const char *agents_endpoint(const struct agents *agents);
 
 #endif

@@ -137,6 +137,7 @@ test_an_error_names_its_line_and_what_was_expected(void **state)
 		{ "coordinator = \"tcp://a b:7700\"\n", "expected an endpoint" },
 		{ "log_cap = \"-1\"\n", ":1: log_cap is \"-1\"" },
 		{ "log_cap = \"99999999999t\"\n", ":1: log_cap is" },
+		{ "log_cap = \"2g\"\n", ":1: log_cap is \"2g\": expected at most \"1024m\"" },
 		{ "work = \"here\"\n", ":1: work has \"here\": expected an absolute path" },
 		{ "source_roots = { \"/a\", \"b\" }\n", ":1: source_roots has \"b\"" },
 		{ "labels = { \"a b\" }\n", ":1: the label \"a b\" is no name" },
