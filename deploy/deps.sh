@@ -12,7 +12,7 @@ set -eu
 BUILD="gcc make pkg-config libzmq3-dev libprotobuf-c-dev protobuf-c-compiler
 libsodium-dev libev-dev libsqlite3-dev libconfuse-dev libjansson-dev"
 TEST="libcmocka-dev sharness perl bmake clang clang-tidy clang-format
-libclang-rt-14-dev cppcheck mandoc shellcheck codespell valgrind iproute2 sqlite3"
+libclang-rt-14-dev cppcheck mandoc shellcheck codespell valgrind procps mount git"
 DEMO="dpkg-dev xz-utils debian-archive-keyring"
 KERNEL="flex bison bc libelf-dev cpio kmod"
 

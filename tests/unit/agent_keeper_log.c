@@ -129,8 +129,10 @@ test_what_a_full_disk_refuses_is_counted(void **state)
 	struct err err;
 
 	(void)state;
-	if (access("/dev/full", W_OK) != 0)
-		skip();
+	if (access("/dev/full", W_OK) != 0) {
+		print_message("# skipped: /dev/full is not there\n");
+		return;
+	}
 	assert_int_equal(klog_open(&log, "/dev/full", 10000, &err), 0);
 	klog_write(&log, "hello", 5);
 	klog_write(&log, "world", 5);

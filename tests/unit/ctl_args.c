@@ -298,8 +298,10 @@ bash_offers(void **state)
 	FILE *bash;
 
 	(void)state;
-	if (system("command -v bash >/dev/null") != 0)
-		skip();
+	if (system("command -v bash >/dev/null") != 0) {
+		print_message("# skipped: bash is not there\n");
+		return;
+	}
 	bash = popen("bash", "w");
 	assert_non_null(bash);
 	assert_int_equal(command_completion("bash", bash), 0);
