@@ -23,7 +23,7 @@ B := build/$(notdir $(firstword $(CC)))$(if $(SAN),-$(subst $(comma),-,$(SAN)))$
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: build test check-long lint demo demo-kernel install clean deps deps-test check-update format bench-agent
+.PHONY: build test check-long lint demo demo-kernel install clean deps deps-test deps-long deps-lint check-update format bench-agent
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
 OPT = $(if $(DEBUG),-O0 -g3,-O2 -g)
@@ -156,7 +156,7 @@ test-programs: build $(UNIT) $(WORKLOADS)
 run-tests: test-programs
 	@FLYBALL_BUILD=$(CURDIR)/$(B) tests/run $(or $(TESTS),tests/layers.sh $(UNIT) $(wildcard tests/system/*.t))
 
-check-long: deps-test
+check-long: deps-long
 	@$(MAKE) --no-print-directory test-programs
 	@FLYBALL_BUILD=$(CURDIR)/$(B) FLYBALL_LONG=1 tests/run $(UNIT) $(wildcard tests/system/*.t) \
 		$(wildcard tests/long/*.t)
@@ -169,7 +169,7 @@ check-update: test-programs
 bench-agent: build
 	@FLYBALL_BUILD=$(CURDIR)/$(B) tests/bench/agent
 
-lint: deps-test
+lint: deps-lint
 	@tests/lint
 
 format:
@@ -181,8 +181,8 @@ demo demo-kernel:
 
 deps:
 	@deploy/deps.sh build
-deps-test:
-	@deploy/deps.sh test
+deps-test deps-long deps-lint:
+	@deploy/deps.sh $(@:deps-%=%)
 
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 SBINDIR = $(DESTDIR)$(PREFIX)/sbin
