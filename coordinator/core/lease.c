@@ -29,6 +29,20 @@ lease_speak(struct turn *t, struct host *h)
 	t->changed = true;
 }
 
+/* What a hung disk or a stop signal took from us is no silence of theirs: their reports wait to be
+ * read. The holds of operators go on: they are wanted for a time of day. */
+void
+lease_pause(struct cluster *c, int64_t away_us)
+{
+	size_t i;
+
+	c->lease_grace_until = mono_add(c->lease_grace_until, away_us);
+	for (i = 0; i < c->nhosts; i++) {
+		c->hosts[i]->seen = mono_add(c->hosts[i]->seen, away_us);
+		c->hosts[i]->lease_until = mono_add(c->hosts[i]->lease_until, away_us);
+	}
+}
+
 static void
 lease_expire(struct turn *t, struct host *h)
 {

@@ -17,5 +17,6 @@
 
 #define LEASE_US (5 * MINUTE_US)
 #define SILENT_US (15 * SECOND_US) /* shown as "not responding" from then on */
+#define AWAY_US (5 * SECOND_US) /* longer between two events: we stood still, not our hosts */
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/core/lease.h"
 #include "coordinator/core/plan.h"
 #include "coordinator/core/turn.h"
 #include "proto/base/mem.h"
@@ -116,7 +117,10 @@ step(struct cluster *c, const struct event *event, struct effects *effects)
 		[EVENT_PLAN] = build_plan,
 	};
 	struct turn t = { .c = c, .event = event, .effects = effects };
+	int64_t since_us = mono_since(c->now.mono, event->at.mono);
 
+	if (c->now.mono.us != 0 && since_us > AWAY_US)
+		lease_pause(c, since_us);
 	c->now = event->at;
 	if ((unsigned)event->kind >= EVENT_KINDS || handle[event->kind] == NULL) {
 		turn_refuse(&t, ANSWER_FAILED, "an event of an unknown kind, %d", (int)event->kind);

@@ -41,6 +41,7 @@ void host_limits(struct turn *t); /* the governor, for the hosts that were touch
 void lease_renew(struct turn *t, struct host *h);
 void lease_speak(struct turn *t, struct host *h); /* it spoke of an attempt, and has not reported */
 void lease_tick(struct turn *t);
+void lease_pause(struct cluster *c, int64_t away_us); /* the coordinator stood still */
 /* build.c */
 void build_attempt(struct turn *t); /* what an agent says of an attempt */
 void build_status(struct turn *t, const struct host *h, const struct attempt_status *s);

@@ -389,12 +389,21 @@ operator_act(struct play *p)
 /* ---- time, plans, crashes --------------------------------------------------------------- */
 
 static void
-tick(struct play *p, int64_t us)
+pass(struct play *p, int64_t us)
 {
 	struct event e = { .kind = EVENT_TICK };
 
 	world_pass(&p->w, us);
 	happen(p, &e);
+}
+
+/* Now and then the coordinator stands still for a while. */
+static void
+tick(struct play *p, int64_t us)
+{
+	for (; us > AWAY_US && !chance(p, 1); us -= AWAY_US)
+		pass(p, AWAY_US);
+	pass(p, us);
 }
 
 static void

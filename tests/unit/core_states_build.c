@@ -113,7 +113,7 @@ static const struct row builds[] = {
 	    "+ended 1 cancelled, +done 1 cancelled, kept a 1", "cancelled" },
 	{ "B9", "being cancelled and refused", STARTING "cancel 1", "ended a 1 refused",
 	    "+ended 1 refused, +done 1 cancelled, kept a 1", "cancelled" },
-	{ "B9", "being cancelled and its host lost", RUNNING "cancel 1; wait 16", "wait 300",
+	{ "B9", "being cancelled and its host lost", RUNNING "cancel 1; wait 16", "wait 285",
 	    "+ended 1 lost, +done 1 cancelled", "cancelled" },
 	{ "B9", "being cancelled and done well before: it is ok", RUNNING "cancel 1",
 	    "ended a 1 ok", "+ended 1 ok, +done 1 ok, kept a 1", "ok" },

@@ -66,6 +66,19 @@ static const struct row hosts[] = {
 	{ "H16", "and loses it then",
 	    "run; grant 1 a; running a 1; restart; hello a 1; wait 200; report a 1; gone a",
 	    "wait 301", "+ended 1 lost", "queued" },
+	{ "H17", "a coordinator that was stopped does not take its own silence for its hosts'",
+	    "run; grant 1 a; running a 1", "stop 1000", "", "running" },
+	{ "H17", "a host is up after that as before", "run; stop 1000", "plan",
+	    "+grant 1 a, start a 1", "starting" },
+	{ "H17", "what was left of a lease is left",
+	    "run; grant 1 a; running a 1; wait 16; stop 1000", "wait 284", "", "running" },
+	{ "H17", "and no more", "run; grant 1 a; running a 1; wait 16; stop 1000", "wait 285",
+	    "+ended 1 lost", "queued" },
+	{ "H17", "nor does the first word of another host end it",
+	    "run; grant 1 a; running a 1; stop 1000; report b", "wait 1", "", "running" },
+	{ "H17", "a lease after a start is as long, too",
+	    "run; grant 1 a; running a 1; restart 10; wait 100; stop 1000", "wait 200", "",
+	    "running" },
 };
 
 static const struct row holds[] = {

@@ -197,9 +197,18 @@ play_policy(struct world *w, const struct words *a, struct event *e)
 	    world_policy(a->word[1], (size_t)word_number(a, 2, 1), (int32_t)word_number(a, 3, 1));
 }
 
-/* wait SECONDS, then one tick */
+/* wait SECONDS: with ticks in between, and one at the end */
 static inline void
 play_wait(struct world *w, const struct words *a, struct event *e)
+{
+	world_run(w, word_number(a, 1, 1) * SECOND_US);
+	e->host[0] = '\0';
+	e->kind = EVENT_TICK;
+}
+
+/* stop SECONDS: the coordinator does not run for so long; then one tick */
+static inline void
+play_stop(struct world *w, const struct words *a, struct event *e)
 {
 	world_pass(w, word_number(a, 1, 1) * SECOND_US);
 	e->host[0] = '\0';
@@ -230,6 +239,7 @@ script_command(struct world *w, const struct words *a)
 		{ "policy", play_policy },
 		{ "gone_policy", play_policy },
 		{ "wait", play_wait },
+		{ "stop", play_stop },
 	};
 	struct event e = { .who = "ann" };
 	size_t i;

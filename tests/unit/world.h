@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/core/lease.h"
 #include "coordinator/core/plan.h"
 #include "coordinator/core/step.h"
 #include "proto/base/mem.h"
@@ -150,6 +151,19 @@ world_pass(struct world *w, int64_t us)
 {
 	w->now.mono.us += us;
 	w->now.wall.us += us;
+}
+
+/* The coordinator runs for so long. The tick at the end is the caller's. */
+static inline void
+world_run(struct world *w, int64_t us)
+{
+	struct event tick = { .kind = EVENT_TICK };
+
+	for (; us > AWAY_US; us -= AWAY_US) {
+		world_pass(w, AWAY_US);
+		world_step(w, &tick);
+	}
+	world_pass(w, us);
 }
 
 /* The coordinator dies and comes back: all that is left is the journal. */
