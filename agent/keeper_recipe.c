@@ -91,8 +91,9 @@ make_environment(const struct order *o, const char *folder, char **env)
 	env[n++] = mem_printf("FLYBALL_MARKS=%s/marks", folder);
 	env[n++] = mem_printf("FLYBALL_LIMIT=%d", (int)o->limit);
 	env[n++] = mem_printf("FLYBALL_CEILING=%d", (int)o->ceiling);
-	env[n++] = mem_printf(
-	    "FLYBALL_GMAKE_FLAGS= -j --jobserver-auth=%d,%d", POOL_CHILD_READ, POOL_CHILD_WRITE);
+	/* As a make hands them to its own: docs/decisions/0008-gmake-flags.md. */
+	env[n++] = mem_printf("FLYBALL_GMAKE_FLAGS= -j%d --jobserver-auth=%d,%d", (int)o->ceiling,
+	    POOL_CHILD_READ, POOL_CHILD_WRITE);
 	env[n++] = mem_printf(
 	    "FLYBALL_BMAKE_JOBS=%d -J %d,%d", (int)o->ceiling, POOL_CHILD_READ, POOL_CHILD_WRITE);
 	if (o->pool == POOL_FIFO)

@@ -12,7 +12,10 @@ all: left top
 left: ; make -f $tree sub NAME=left SUB=6 DEEP=2 STEP="sleep 0.2"
 top: ; sleep 0.5
 MAKE
-for branch in forced serial; do
+gnu_tree filters <<MAKE
+all: ; +\$(MAKE) MAKEFLAGS="\$(filter --j% -j,\$(MAKEFLAGS))" -f $tree sub NAME=left SUB=20 DEEP=2 STEP="sleep 0.3"
+MAKE
+for branch in forced serial filters; do
 	policy $branch <<-P
 	branch "$branch" {
 	    recipe = "gmake"
@@ -35,6 +38,12 @@ test_expect_success 'a forced -jN is shown as ungoverned while it runs, and afte
 test_expect_success 'a sub-make without + is shown as serial' '
 	fb run serial && wait_for 60 "build_done serial/all" &&
 	fb build serial/all | grep -i serial
+'
+
+test_expect_success 'one that hands on the pool by a filter of MAKEFLAGS, as Linux 6.1 does, stays governed' '
+	fb run filters && wait_for 60 "build_done filters/all" &&
+	fb build filters/all > b && grep "ok" b && ! grep -iE "ungoverned|serial" b &&
+	! fb log filters/all | grep -E "warning.*(jobserver|forced)"
 '
 
 test_done
