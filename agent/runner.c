@@ -1,6 +1,7 @@
-/* An attempt's truth is in its folder: an order alone has a keeper or is lost, a result is the end.
- * So the start of the agent, a keeper's word and a keeper's death all lead to the same question, and
- * asking it twice gives the same answer.
+/* An attempt's truth is in its folder: an order alone is about to get its keeper; once a keeper has left
+ * its socket or a log there, it is there or is lost; a result is the end. So the start of the agent, a
+ * keeper's word and a keeper's death all lead to the same question, and asking it twice gives the same
+ * answer.
  *
  * A keeper writes its result before it closes its socket; hence first the keeper is sought, then the
  * result: when there is neither, it was killed.
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,9 @@
 
 enum {
 	READS_A_TICK = 32, /* 8 MiB of one log, so that the loop goes on */
-	ADOPT_TRIES = 3
+	ADOPT_TRIES = 3,
+	BEGIN_TRIES = 50, /* for a keeper that our predecessor has just started to listen */
+	BEGIN_PAUSE_MS = 100
 };
 
 struct runner *
@@ -272,6 +276,16 @@ start_keeper(struct runner *runner, const struct order *order, const char *folde
 	return keeper;
 }
 
+static void
+remove_order(const char *folder)
+{
+	char *path = mem_printf("%s/order", folder);
+
+	if (unlink(path) != 0 && errno != ENOENT)
+		log_error("%s cannot be removed errno=%d", path, errno);
+	free(path);
+}
+
 int
 runner_start(
     struct runner *runner, const struct message_start *start, int32_t limit, struct err *err)
@@ -291,6 +305,8 @@ runner_start(
 	folder = spool_folder(runner->spool, start->id);
 	if (order_write(folder, &order, err) == 0)
 		keeper = start_keeper(runner, &order, folder, err);
+	if (keeper == NULL)
+		remove_order(folder); /* or it would begin when the agent starts again */
 	free(folder);
 	if (keeper == NULL)
 		return -1;
@@ -299,6 +315,40 @@ runner_start(
 }
 
 /* ---- the start of the agent ---- */
+
+static bool
+has_file(const char *folder, const char *name)
+{
+	char *path = mem_printf("%s/%s", folder, name);
+	bool there = access(path, F_OK) == 0;
+
+	free(path);
+	return there;
+}
+
+/* The agent died between the order and its keeper: nothing has been built, and the attempt can have
+ * its keeper now. When there is one after all, it locks ours out, and will listen in a moment. */
+static void
+begin_again(struct run *run)
+{
+	struct runner *runner = run->runner;
+	char *folder = spool_folder(runner->spool, run->order.start.id);
+	struct keeper_client *keeper = NULL;
+	struct err err;
+
+	if (!has_file(folder, "keeper.sock") && !has_file(folder, "log")) {
+		keeper = keeper_client_start(runner->config->keeper, folder, &err);
+		for (int i = 0; keeper == NULL && i < BEGIN_TRIES; i++) {
+			poll(NULL, 0, BEGIN_PAUSE_MS);
+			keeper = keeper_client_adopt(folder, NULL);
+		}
+		if (keeper == NULL)
+			log_error("%s", err.text);
+	}
+	free(folder);
+	if (keeper != NULL)
+		watch(run, keeper);
+}
 
 /* No order: either it never began and was never acknowledged, or it was refused and has a result. */
 static void
@@ -324,12 +374,11 @@ static void
 adopt(struct runner *runner, attempt_id id)
 {
 	char *folder = spool_folder(runner->spool, id);
-	char *path = mem_printf("%s/order", folder);
 	struct order order;
 	struct run *run;
 	struct err err;
 
-	if (access(path, F_OK) != 0) {
+	if (!has_file(folder, "order")) {
 		adopt_without_order(runner, id, folder);
 	} else if (order_read(folder, &order, &err) != 0 || order.start.id.n != id.n) {
 		log_error("%s; leaving %s alone", err.text, folder);
@@ -338,11 +387,14 @@ adopt(struct runner *runner, attempt_id id)
 		runner->callbacks.adopted(runner->callbacks.arg, &order.start, &run->status);
 		seek_keeper(run);
 		if (run->keeper == NULL && !run_end_by_result(run))
-			run_lose(run);
-		else if (runner_find(runner, id) != NULL)
+			begin_again(run);
+		if (runner_find(runner, id) == NULL)
+			log_notice("result found attempt=%" PRIu64, id.n);
+		else if (run->keeper != NULL)
 			log_notice("keeper adopted attempt=%" PRIu64, id.n);
+		else
+			run_lose(run);
 	}
-	free(path);
 	free(folder);
 }
 
