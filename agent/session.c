@@ -86,14 +86,23 @@ session_adopt(
 
 /* ---- what is told ---- */
 
+/* What runs comes first: a message names ATTEMPTS_MAX at most, and one that has ended tells of itself. */
 static struct attempt_status *
 list_attempts(struct session *session, size_t *ret_n)
 {
+	size_t n = 0;
+
 	free(session->listed);
 	session->listed = mem_calloc(session->nheld + 1, sizeof *session->listed);
-	for (size_t i = 0; i < session->nheld; i++)
-		session->listed[i] = session->held[i].status;
-	*ret_n = session->nheld;
+	for (int ended = 0; ended <= 1; ended++) {
+		for (size_t i = 0; i < session->nheld; i++) {
+			const struct attempt_status *s = &session->held[i].status;
+
+			if ((s->state == ATTEMPT_ENDED) == ended)
+				session->listed[n++] = *s;
+		}
+	}
+	*ret_n = n < ATTEMPTS_MAX ? n : ATTEMPTS_MAX;
 	return session->listed;
 }
 

@@ -12,6 +12,9 @@
 
 #include "proto/base/mem.h"
 
+/* Leaves room in HELLO and REPORT for attempts that are refused. */
+enum { HELD_MOST = ATTEMPTS_MAX - SLOTS_MAX };
+
 /* ---- starting ---- */
 
 static void
@@ -63,6 +66,12 @@ object(const struct session *session, const struct message_start *m, char reason
 	else if (session_running(session) >= (size_t)session->facts.slots)
 		snprintf(reason, TEXT_SIZE, "all %d slots of this host are taken",
 		    (int)session->facts.slots);
+	else if (session->nheld >= HELD_MOST)
+		snprintf(reason, TEXT_SIZE,
+		    "this host still keeps %zu attempts whose logs the coordinator has not taken: "
+		    "see "
+		    "why not in the coordinator's log",
+		    session->nheld);
 	else if (m->need_memory_bytes > session->facts.memory_bytes)
 		snprintf(reason, TEXT_SIZE,
 		    "the build needs %" PRId64 " bytes of memory and this host has %" PRId64,

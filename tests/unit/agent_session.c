@@ -816,6 +816,59 @@ test_a_message_for_others_is_ignored_with_a_word(void **state)
 	session_destroy(session);
 }
 
+/* A coordinator that takes results but no logs (its disk is full) must not be given so many attempts
+ * that HELLO and REPORT cannot name them any more. */
+static void
+test_attempts_that_nobody_takes_do_not_pile_up(void **state)
+{
+	struct session *session = session_of(2);
+	struct message m;
+	uint64_t id;
+
+	(void)state;
+	be_welcomed(session);
+	begin(session, 1);
+	for (id = 2;; id++) {
+		m = start_of(id);
+		hear(session, &m, MESSAGE_START);
+		if (action_of(ACTION_START, 0) == NULL)
+			break;
+		session_started(session, now, (attempt_id){ id });
+		end_it(session, id, OUTCOME_OK, 10);
+		assert_true(id < ATTEMPTS_MAX);
+	}
+	assert_true(id > ATTEMPTS_MAX / 2);
+	assert_non_null(strstr(action_of(ACTION_REFUSED, 0)->text, "has not taken"));
+	hear_log_have(session, 2, 10, true, false);
+	hear_log_have(session, id, 0, true, false);
+	begin(session, id + 1);
+	session_destroy(session);
+}
+
+static void
+test_hello_names_what_it_can_and_what_runs_first(void **state)
+{
+	struct session *session = session_of(1);
+	struct attempt_status status = { .state = ATTEMPT_ENDED, .percent = -1 };
+	struct message m;
+	const struct message *hello;
+
+	(void)state;
+	for (uint64_t id = 1; id <= ATTEMPTS_MAX + 10; id++) {
+		m = start_of(id);
+		if (id == ATTEMPTS_MAX + 10)
+			status.state = ATTEMPT_RUNNING;
+		session_adopt(session, &m.start, &status);
+	}
+	session_connected(session, now);
+	take_actions(session);
+	hello = sent(MESSAGE_HELLO, 0);
+	assert_int_equal(hello->hello.nattempts, ATTEMPTS_MAX);
+	assert_int_equal(hello->hello.attempts[0].id.n, ATTEMPTS_MAX + 10);
+	assert_int_equal(hello->hello.attempts[1].id.n, 1);
+	session_destroy(session);
+}
+
 int
 main(void)
 {
@@ -850,6 +903,8 @@ main(void)
 		cmocka_unit_test(test_a_second_build_gets_only_what_the_first_has_let_go),
 		cmocka_unit_test(test_needs_that_alternate_do_not_trade_tokens_every_second),
 		cmocka_unit_test(test_a_message_for_others_is_ignored_with_a_word),
+		cmocka_unit_test(test_attempts_that_nobody_takes_do_not_pile_up),
+		cmocka_unit_test(test_hello_names_what_it_can_and_what_runs_first),
 	};
 
 	return cmocka_run_group_tests_name("session", tests, NULL, NULL);
