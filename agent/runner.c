@@ -211,6 +211,18 @@ on_keeper(void *arg)
 	}
 }
 
+static void
+tell_cancel(struct run *run)
+{
+	struct err err;
+
+	if (run->to_cancel && run->keeper != NULL) {
+		run->to_cancel = keeper_client_cancel(run->keeper, run->cancel_reason, &err) != 0;
+		if (run->to_cancel)
+			log_throttled("cancel", "%s; it will be told again", err.text);
+	}
+}
+
 void
 runner_tick(struct runner *runner)
 {
@@ -219,6 +231,7 @@ runner_tick(struct runner *runner)
 	for (size_t i = 0; i < runner->nruns; i++) {
 		struct run *run = runner->runs[i];
 
+		tell_cancel(run);
 		/* A keeper that cannot be told is about to be seen as gone. */
 		if (run->keeper != NULL && keeper_client_ask(run->keeper, &err) != 0)
 			log_throttled("ask", "%s", err.text);
@@ -243,11 +256,12 @@ void
 runner_cancel(struct runner *runner, attempt_id id, const char *reason)
 {
 	struct run *run = runner_find(runner, id);
-	struct err err;
 
-	if (run != NULL && run->keeper != NULL &&
-	    keeper_client_cancel(run->keeper, reason, &err) != 0)
-		log_error("%s", err.text);
+	if (run == NULL)
+		return;
+	run->to_cancel = true;
+	mem_copy_text(run->cancel_reason, sizeof run->cancel_reason, reason);
+	tell_cancel(run);
 }
 
 /* ---- the start of an attempt ---- */

@@ -25,6 +25,8 @@ struct run {
 	struct loop_watch *watch;
 	struct progress *progress;
 	struct attempt_status status;
+	bool to_cancel; /* and its keeper could not be told yet */
+	char cancel_reason[TEXT_SIZE];
 	size_t nphases; /* on disk */
 	long marks_at; /* read of the marks file */
 };
