@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -274,6 +275,15 @@ note_disk(struct keeper *keeper)
 	keeper->log.disk_errno = 0;
 }
 
+/* Nobody will ever read a result there: its attempt was given up, and all that was kept of it. */
+static bool
+folder_is_gone(void)
+{
+	struct stat facts;
+
+	return stat(".", &facts) == 0 && facts.st_nlink == 0;
+}
+
 static void
 write_result(struct keeper *keeper, mono_us now)
 {
@@ -293,7 +303,7 @@ write_result(struct keeper *keeper, mono_us now)
 	attempt->status.state = ATTEMPT_ENDED;
 	attempt->status.log_bytes = keeper->log.file_bytes;
 	attempt->result.log_dropped_bytes = keeper->log.dropped;
-	if (result_write(".", attempt, &err) != 0) {
+	if (result_write(".", attempt, &err) != 0 && !folder_is_gone()) {
 		fprintf(stderr, "%s, retrying in 1 s\n", err.text);
 		return;
 	}

@@ -38,7 +38,7 @@ ids() {
 	done
 }
 
-keeper_pids() { ids "flyball-keeper.*$K/" cmdline; }
+keeper_pids() { ids "flyball-keepe[r].*$K/" cmdline; }
 recipe_pids() { ids "FLYBALL_MARKS=$K/" environ; }
 
 keepers_down() {
