@@ -58,7 +58,7 @@ write_file(const char *path, const char *text, struct err *err)
 	return rc;
 }
 
-/* path and the folders above it that are missing. */
+/* path, for nobody else to look into, and the folders above it that are missing. */
 static int
 make_folder(const char *path, struct err *err)
 {
@@ -70,7 +70,7 @@ make_folder(const char *path, struct err *err)
 		(void)mkdir(copy, 0755); /* what is wrong shows below */
 		*slash = '/';
 	}
-	if (mkdir(path, 0755) != 0 && errno != EEXIST)
+	if (mkdir(path, 0750) != 0 && errno != EEXIST)
 		rc = err_set_errno(err, errno, "the folder %s cannot be made", path);
 	free(copy);
 	return rc;

@@ -99,6 +99,29 @@ test_epoch_and_limit_come_back(void **state)
 	spool_close(spool);
 }
 
+/* Logs and orders are the operators' to show. */
+static void
+test_others_cannot_look_into_attempts(void **state)
+{
+	mode_t mask = umask(0);
+	struct spool *spool = open_spool();
+	char *path = path_of("deep/state/attempts"),
+	     *folder = spool_folder(spool, (attempt_id){ 7 });
+	struct stat facts;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(spool_add(spool, (attempt_id){ 7 }, &err), 0);
+	umask(mask);
+	assert_int_equal(stat(path, &facts), 0);
+	assert_int_equal(facts.st_mode & 07777, 0750);
+	assert_int_equal(stat(folder, &facts), 0);
+	assert_int_equal(facts.st_mode & 07777, 0750);
+	free(path);
+	free(folder);
+	spool_close(spool);
+}
+
 static void
 test_a_damaged_file_of_them_is_named(void **state)
 {
@@ -352,6 +375,7 @@ main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_top, remove_top)
 	const struct CMUnitTest tests[] = {
 		TEST(test_epoch_and_limit_come_back),
+		TEST(test_others_cannot_look_into_attempts),
 		TEST(test_a_damaged_file_of_them_is_named),
 		TEST(test_two_agents_never_share_a_folder),
 		TEST(test_attempts_are_listed_in_order_and_removed_whole),
