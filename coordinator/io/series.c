@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,7 +65,8 @@ struct waiting {
 
 struct series {
 	char *folder;
-	struct waiting *waiting;
+	struct waiting *first, *last; /* the longest waiting first */
+	void *by_file; /* of tsearch(3) */
 };
 
 static const char *
@@ -181,28 +183,32 @@ write_waiting(struct series *s, struct waiting *w)
 	w->n = 0;
 }
 
-static void
-forget(struct waiting **at)
+static int
+compare_files(const void *x, const void *y)
 {
-	struct waiting *w = *at;
+	const struct waiting *a = x, *b = y;
 
-	*at = w->next;
+	return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : strcmp(a->file, b->file);
+}
+
+static void
+write_first(struct series *s)
+{
+	struct waiting *w = s->first;
+
+	write_waiting(s, w);
+	tdelete(w, &s->by_file, compare_files);
+	s->first = w->next;
+	if (s->first == NULL)
+		s->last = NULL;
 	free(w);
 }
 
 void
 series_tick(struct series *s, mono_us now)
 {
-	struct waiting **at = &s->waiting;
-
-	while (*at != NULL) {
-		if (mono_since((*at)->since, now) < WAIT_US) {
-			at = &(*at)->next;
-			continue;
-		}
-		write_waiting(s, *at);
-		forget(at);
-	}
+	while (s != NULL && s->first != NULL && mono_since(s->first->since, now) >= WAIT_US)
+		write_first(s);
 }
 
 void
@@ -210,30 +216,37 @@ series_close(struct series *s)
 {
 	if (s == NULL)
 		return;
-	while (s->waiting != NULL) {
-		write_waiting(s, s->waiting);
-		forget(&s->waiting);
-	}
+	while (s->first != NULL)
+		write_first(s);
 	free(s->folder);
 	free(s);
+}
+
+static struct waiting *
+waiting_make(struct series *s, const struct waiting *key, const char *name, mono_us now)
+{
+	struct waiting *w = mem_calloc(1, sizeof *w);
+
+	w->kind = key->kind;
+	memcpy(w->file, key->file, sizeof w->file);
+	mem_copy_text(w->name, sizeof w->name, name);
+	w->since = now;
+	*(s->last != NULL ? &s->last->next : &s->first) = w;
+	s->last = w;
+	if (tsearch(w, &s->by_file, compare_files) == NULL)
+		abort();
+	return w;
 }
 
 static struct row *
 next_row(struct series *s, enum kind kind, const char *name, const char *file, mono_us now)
 {
-	struct waiting *w = s->waiting;
+	struct waiting key, *w, **found;
 
-	while (w != NULL && (w->kind != kind || strcmp(w->file, file) != 0))
-		w = w->next;
-	if (w == NULL) {
-		w = mem_calloc(1, sizeof *w);
-		w->kind = kind;
-		mem_copy_text(w->name, sizeof w->name, name);
-		mem_copy_text(w->file, sizeof w->file, file);
-		w->since = now;
-		w->next = s->waiting;
-		s->waiting = w;
-	}
+	key.kind = kind;
+	mem_copy_text(key.file, sizeof key.file, file);
+	found = tfind(&key, &s->by_file, compare_files);
+	w = found != NULL ? *found : waiting_make(s, &key, name, now);
 	if (w->n == ROWS_WAITING)
 		write_waiting(s, w);
 	return &w->rows[w->n++];
