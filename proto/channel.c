@@ -97,12 +97,9 @@ refuse_connection(
 static void
 replace_older(struct channel *c, const char *name)
 {
-	struct peer *peer, *next;
+	struct peer *peer;
 
-	for (peer = c->peers; peer != NULL; peer = next) {
-		next = peer->next;
-		if (strcmp(peer->name, name) != 0)
-			continue;
+	while ((peer = peer_find_named(c, name)) != NULL) {
 		if (!peer->dying)
 			peer_send_refused(c, peer->id, peer->id_size,
 			    "a newer connection with the same key took its place; do two agents "
@@ -481,12 +478,7 @@ channel_send(
 void
 channel_acknowledge(struct channel *channel)
 {
-	for (struct peer *peer = channel->peers; peer != NULL; peer = peer->next) {
-		if (peer->seq_in == peer->ack_out)
-			continue;
-		peer->ack_out = peer->seq_in;
-		peer_send_ack(peer);
-	}
+	peer_acknowledge_all(channel);
 }
 
 void

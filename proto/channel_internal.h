@@ -49,6 +49,9 @@ struct outgoing {
 struct peer {
 	struct channel *channel;
 	struct peer *next, *prev;
+	struct peer *same_name; /* another one */
+	struct peer *next_unacknowledged;
+	bool unacknowledged; /* is in the channel's list */
 	size_t id_size; /* 0 on the connecting end */
 	uint8_t id[ROUTING_ID_MAX];
 	char *name, *address;
@@ -99,7 +102,8 @@ struct channel {
 	struct channel_counts counts;
 
 	struct peer *peers;
-	void *by_id; /* of tsearch(3) */
+	void *by_id, *by_name; /* of tsearch(3) */
+	struct peer *unacknowledged; /* those that said more than was acknowledged */
 
 	/* connecting end */
 	struct loop_watch *retry;
@@ -145,6 +149,8 @@ void monitor_stop(struct channel *c);
 struct peer *peer_create(
     struct channel *c, const uint8_t *id, size_t id_size, const char *name, const char *address);
 struct peer *peer_find(struct channel *c, const uint8_t *id, size_t id_size);
+/* One of those with this name, or NULL. */
+struct peer *peer_find_named(struct channel *c, const char *name);
 /* Unlinks and frees it; the gone callback first, unless the peer is silent. */
 void peer_drop(struct peer *peer, const char *why);
 /* To be dropped soon, when no caller holds it any more. */
@@ -155,6 +161,8 @@ void peer_take_ack(struct peer *peer, uint64_t ack);
 /* True when the message is to be handed on. */
 bool peer_take_seq(struct peer *peer, uint64_t seq);
 void peer_send_ack(struct peer *peer);
+/* All that was handed on, of every peer. */
+void peer_acknowledge_all(struct channel *c);
 void peer_tick(struct peer *peer, mono_us now);
 /* REFUSED to a connection that may have no peer. */
 void peer_send_refused(struct channel *c, const uint8_t *id, size_t id_size, const char *reason);

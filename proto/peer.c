@@ -39,6 +39,95 @@ compare_ids(const void *a, const void *b)
 	return memcmp(x->id, y->id, x->id_size);
 }
 
+/* ---- found by name ----------------------------------------------------------------------- */
+
+static int
+compare_names(const void *a, const void *b)
+{
+	const struct peer *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* The tree has one of each name, and the others hang on it. */
+static void
+name_add(struct peer *peer)
+{
+	struct peer **found = tsearch(peer, &peer->channel->by_name, compare_names);
+
+	if (found == NULL)
+		abort();
+	if (*found == peer)
+		return;
+	peer->same_name = (*found)->same_name;
+	(*found)->same_name = peer;
+}
+
+static void
+name_remove(struct peer *peer)
+{
+	struct channel *c = peer->channel;
+	struct peer **found = tfind(peer, &c->by_name, compare_names), *other = *found;
+
+	if (other == peer && peer->same_name == NULL) {
+		tdelete(peer, &c->by_name, compare_names);
+	} else if (other == peer) {
+		*found = peer->same_name;
+	} else {
+		while (other->same_name != peer)
+			other = other->same_name;
+		other->same_name = peer->same_name;
+	}
+}
+
+struct peer *
+peer_find_named(struct channel *c, const char *name)
+{
+	struct peer key = { .name = (char *)name };
+	struct peer **found = tfind(&key, &c->by_name, compare_names);
+
+	return found != NULL ? *found : NULL;
+}
+
+/* ---- what is not acknowledged ------------------------------------------------------------ */
+
+static void
+unacknowledged_add(struct peer *peer)
+{
+	if (peer->unacknowledged)
+		return;
+	peer->unacknowledged = true;
+	peer->next_unacknowledged = peer->channel->unacknowledged;
+	peer->channel->unacknowledged = peer;
+}
+
+static void
+unacknowledged_remove(struct peer *peer)
+{
+	struct peer **at = &peer->channel->unacknowledged;
+
+	if (!peer->unacknowledged)
+		return;
+	while (*at != peer)
+		at = &(*at)->next_unacknowledged;
+	*at = peer->next_unacknowledged;
+	peer->unacknowledged = false;
+}
+
+void
+peer_acknowledge_all(struct channel *c)
+{
+	struct peer *peer;
+
+	while ((peer = c->unacknowledged) != NULL) {
+		unacknowledged_remove(peer);
+		peer->ack_out = peer->seq_in;
+		peer_send_ack(peer);
+	}
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
 struct peer *
 peer_create(
     struct channel *c, const uint8_t *id, size_t id_size, const char *name, const char *address)
@@ -59,6 +148,7 @@ peer_create(
 	c->peers = peer;
 	if (tsearch(peer, &c->by_id, compare_ids) == NULL)
 		abort();
+	name_add(peer);
 	return peer;
 }
 
@@ -99,6 +189,8 @@ peer_drop(struct peer *peer, const char *why)
 	if (!peer->silent && c->callbacks.gone != NULL)
 		c->callbacks.gone(c->callbacks.arg, peer, why);
 	tdelete(peer, &c->by_id, compare_ids);
+	name_remove(peer);
+	unacknowledged_remove(peer);
 	if (peer->next != NULL)
 		peer->next->prev = peer->prev;
 	*(peer->prev != NULL ? &peer->prev->next : &c->peers) = peer->next;
@@ -292,6 +384,7 @@ peer_take_seq(struct peer *peer, uint64_t seq)
 		return true;
 	if (seq == peer->seq_in + 1) {
 		peer->seq_in = seq;
+		unacknowledged_add(peer);
 		return true;
 	}
 	if (seq > peer->seq_in)
