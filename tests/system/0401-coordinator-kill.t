@@ -12,7 +12,8 @@ branch "steps" { recipe = "gmake" source = "steps" targets = { "all" } jobs { mi
 P
 
 test_expect_success 'a build runs' '
-	cluster_up a1 a2 && fb run steps && wait_for 30 "build_is steps/all running"
+	cluster_up a1 a2 && fb run steps && wait_for 30 "build_is steps/all running" &&
+	wait_for 20 "test -s $C/ran."
 '
 
 test_expect_success 'the coordinator dies; the build goes on without it' '

@@ -449,7 +449,7 @@ a_flood_while_the_disk_is_full(void **state)
 		driver_event(rig->driver, &e);
 	}
 	say(&rig->agent[1], &m, true);
-	for (i = 0; i < 200 && !rig->agent[1].refused; i++)
+	for (i = 0; i < 2000 && !rig->agent[1].refused; i++)
 		turn(rig, SECOND_US / 100);
 	assert_true(rig->agent[1].refused);
 	assert_false(driver_is_full(rig->driver));
@@ -471,7 +471,7 @@ an_agent_that_takes_no_commands(void **state)
 		driver_event(rig->driver, &e);
 		turn(rig, 0);
 	}
-	for (i = 0; i < 200 && !rig->agent[0].refused; i++) {
+	for (i = 0; i < 2000 && !rig->agent[0].refused; i++) {
 		if (rig->agent[0].peer != NULL)
 			say_report(&rig->agent[0], NULL, 0);
 		turn(rig, SECOND_US / 100);
