@@ -107,6 +107,38 @@ load_policies(struct coordinator *co)
 	operators_policy_error(co->operators, err.text);
 }
 
+static bool
+has_key(const struct known_key *list, size_t n, const struct known_key *key)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (strcmp(list[i].name, key->name) == 0 && strcmp(list[i].key, key->key) == 0)
+			return true;
+	return false;
+}
+
+/* Who is in `was` and not in force now has no business here any more, connected or not. */
+static void
+turn_out(struct coordinator *co, const struct config *was)
+{
+	const struct config *now = &co->config;
+	char name[NAME_SIZE];
+	size_t i;
+
+	for (i = 0; i < was->nhosts; i++)
+		if (!has_key(now->hosts, now->nhosts, &was->hosts[i]))
+			agents_revoke(co->agents, was->hosts[i].name);
+	for (i = 0; i < was->noperators; i++)
+		if (!has_key(now->operator_keys, now->noperators, &was->operator_keys[i]))
+			operators_revoke(co->operators, was->operator_keys[i].name);
+	for (i = 0; i < was->nusers; i++) {
+		snprintf(name, sizeof name, "uid:%u", (unsigned)was->users[i]);
+		if (!uid_ok(co, "operators", was->users[i]))
+			operators_revoke(co->operators, name);
+	}
+}
+
 /* Hosts and operators change at once; endpoints and folders need a restart. */
 static void
 on_hangup(void *arg)
@@ -126,6 +158,7 @@ on_hangup(void *arg)
 		co->config.noperators = config.noperators;
 		co->config.users = config.users;
 		co->config.nusers = config.nusers;
+		turn_out(co, &was);
 		free(was.hosts);
 		free(was.operator_keys);
 		free(was.users);

@@ -492,6 +492,18 @@ channel_refuse(struct channel *channel, struct peer *peer, const char *reason)
 }
 
 void
+channel_revoke(struct channel *channel, const char *name, const char *reason)
+{
+	struct peer *peer;
+
+	for (peer = peer_find_named(channel, name); peer != NULL; peer = peer->same_name) {
+		if (!peer->dying)
+			peer_send_refused(channel, peer->id, peer->id_size, reason);
+		peer_mark_gone(peer, reason);
+	}
+}
+
+void
 channel_counts_get(const struct channel *channel, struct channel_counts *ret_counts)
 {
 	*ret_counts = channel->counts;

@@ -102,6 +102,9 @@ void *peer_user(const struct peer *peer);
  * end hands a REFUSED on, calls gone and tries again later. */
 void channel_refuse(struct channel *channel, struct peer *peer, const char *reason);
 
+/* Ends all connections of this name, with REFUSED and the gone callback: its key is in no list now. */
+void channel_revoke(struct channel *channel, const char *name, const char *reason);
+
 struct channel_counts {
 	uint64_t sent, received, resent, dropped_soft, refused, repeated;
 };

@@ -438,6 +438,12 @@ agents_acknowledge(struct agents *agents)
 	channel_acknowledge(agents->channel);
 }
 
+void
+agents_revoke(struct agents *agents, const char *host)
+{
+	channel_revoke(agents->channel, host, "its key was taken out of the allow-list");
+}
+
 const char *
 agents_endpoint(const struct agents *agents)
 {

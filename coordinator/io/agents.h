@@ -30,6 +30,8 @@ void agents_attach(struct agents *agents, struct driver *driver);
  * all it must know when it says HELLO. */
 void agents_effect(struct agents *agents, const struct effect *effect);
 void agents_acknowledge(struct agents *agents);
+/* This host's key is not in the configuration any more. */
+void agents_revoke(struct agents *agents, const char *host);
 /* Where it listens: the port that tcp://HOST:* became. */
 const char *agents_endpoint(const struct agents *agents);
 

@@ -208,6 +208,17 @@ operators_acknowledge(struct operators *o)
 }
 
 void
+operators_revoke(struct operators *o, const char *name)
+{
+	int i;
+
+	for (i = 0; i < LISTENERS; i++)
+		if (o->listeners[i].channel != NULL)
+			channel_revoke(
+			    o->listeners[i].channel, name, "it was taken out of the configuration");
+}
+
+void
 operators_policy_error(struct operators *o, const char *text)
 {
 	mem_copy_text(o->policy_error, sizeof o->policy_error, text);

@@ -25,6 +25,9 @@ void operators_attach(struct operators *operators, struct driver *driver);
 /* Why the policy files are not in force as they are now; "" when they are. */
 void operators_policy_error(struct operators *operators, const char *text);
 
+/* This operator ("uid:N" on this machine) is not in the configuration any more. */
+void operators_revoke(struct operators *operators, const char *name);
+
 void operators_reply(struct operators *operators, const struct effect *effect);
 void operators_acknowledge(struct operators *operators);
 
