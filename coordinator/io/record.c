@@ -2,6 +2,7 @@
 #include "coordinator/io/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,22 +15,28 @@ struct record {
 	struct text line;
 };
 
+/* Once: on a full disk it is told once, and the daemon goes on without. */
+static void
+stop(struct record *r)
+{
+	log_error("the recording cannot be written, stopping it path=%s errno=%d", r->path, errno);
+	fclose(r->file);
+	r->file = NULL;
+}
+
 static void
 write_line(struct record *r)
 {
-	if (r->file != NULL && (fputs(r->line.text, r->file) < 0 || fputc('\n', r->file) < 0)) {
-		log_error("the recording cannot be written, stopping it path=%s errno=%d", r->path,
-		    errno);
-		fclose(r->file);
-		r->file = NULL;
-	}
+	if (r->file != NULL && (fputs(r->line.text, r->file) < 0 || fputc('\n', r->file) < 0))
+		stop(r);
 	r->line.length = 0;
 }
 
 struct record *
 record_open(const char *path, struct err *err)
 {
-	FILE *file = fopen(path, "wxe");
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+	FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	struct record *r;
 
 	if (file == NULL) {
@@ -89,5 +96,5 @@ void
 record_flush(struct record *r)
 {
 	if (r != NULL && r->file != NULL && fflush(r->file) != 0)
-		log_error("the recording cannot be written path=%s errno=%d", r->path, errno);
+		stop(r);
 }
