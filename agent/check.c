@@ -45,16 +45,13 @@ check_keeper(const char *path)
 static int
 check_writable(const char *key, const char *path)
 {
-	char *copy = mem_strdup(path);
+	char *copy = mem_strdup(path), *slash;
 	struct stat st;
 	int rc, why;
 
-	while ((rc = stat(copy, &st)) != 0 && errno == ENOENT && strrchr(copy, '/') != copy)
-		*strrchr(copy, '/') = '\0';
-	if (rc != 0 && errno == ENOENT) {
-		strcpy(copy, "/");
-		rc = stat(copy, &st);
-	}
+	while ((rc = stat(copy, &st)) != 0 && errno == ENOENT &&
+	       (slash = strrchr(copy, '/')) != NULL && copy[1] != '\0')
+		slash[slash == copy] = '\0'; /* what is left of the first is "/" */
 	if (rc == 0 && !S_ISDIR(st.st_mode)) {
 		rc = -1;
 		errno = ENOTDIR;

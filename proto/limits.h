@@ -43,6 +43,7 @@ enum {
 };
 
 #define LOG_CAP_BYTES INT64_C(67108864) /* a longer log is cut in the middle and says so */
-#define LOG_MOST_BYTES INT64_C(1073741824) /* as an agent may set it; the coordinator takes no more */
+#define LOG_MOST_BYTES \
+	INT64_C(1073741824) /* as an agent may set it; the coordinator takes no more */
 
 #endif

@@ -105,6 +105,6 @@ round_run(struct turn *t)
 	n = e->nnames > 0 ? e->nnames : p->ntargets;
 	for (i = 0; i < n; i++)
 		add_build(t, f.round, e->nnames > 0 ? e->names[i] : p->targets[i].name);
-	turn_reply(t, ANSWER_OK, f.round, "round %llu of %s: %zu %s",
-	    (unsigned long long)f.round.n, e->branch, n, n == 1 ? "build" : "builds");
+	turn_reply(t, ANSWER_OK, f.round, "round %llu of %s: %zu %s", (unsigned long long)f.round.n,
+	    e->branch, n, n == 1 ? "build" : "builds");
 }
