@@ -22,8 +22,8 @@ for branch in good bad; do
 done
 
 test_expect_success 'a cluster under valgrind comes up and builds' '
-	cluster_up a1 && fb --timeout 60 run good --wait --timeout 120 &&
-	test_expect_code 1 fb --timeout 60 run bad --wait --timeout 120
+	cluster_up a1 && fb run good --wait --timeout 120 &&
+	test_expect_code 1 fb run bad --wait --timeout 120
 '
 
 test_expect_success 'operators ask for everything' '
