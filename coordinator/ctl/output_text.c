@@ -5,19 +5,17 @@
 
 #include "coordinator/ctl/format.h"
 #include "coordinator/ctl/text.h"
+#include "proto/base/mem.h"
 
 void
 text_line(const struct view *view, const char *name, const char *format, ...)
 {
-	char *text = NULL;
+	char *text;
 	va_list ap;
-	int n;
 
 	va_start(ap, format);
-	n = vasprintf(&text, format, ap);
+	text = mem_vprintf(format, ap);
 	va_end(ap);
-	if (n < 0)
-		abort();
 	fprintf(view->out, "%-12s  ", name);
 	harmless_line(text, view->out);
 	putc('\n', view->out);

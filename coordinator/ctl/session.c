@@ -39,15 +39,12 @@ progress_end(void)
 void
 complain(const char *format, ...)
 {
-	char *text = NULL;
+	char *text;
 	va_list ap;
-	int n;
 
 	va_start(ap, format);
-	n = vasprintf(&text, format, ap);
+	text = mem_vprintf(format, ap);
 	va_end(ap);
-	if (n < 0)
-		abort();
 	fputs(progress_stands ? "\r\x1b[Kflyball: " : "flyball: ", stderr);
 	progress_stands = false;
 	harmless_line(text, stderr);

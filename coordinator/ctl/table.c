@@ -72,14 +72,12 @@ table_add(struct table *t, const char *text)
 void
 table_addf(struct table *t, const char *format, ...)
 {
-	char *text = NULL;
+	char *text;
 	va_list ap;
-	int n;
 
 	va_start(ap, format);
-	n = vasprintf(&text, format, ap);
+	text = mem_vprintf(format, ap);
 	va_end(ap);
-	assert(n >= 0);
 	table_add(t, text);
 	free(text);
 }

@@ -59,21 +59,31 @@ mem_strdup(const char *s)
 }
 
 char *
-mem_printf(const char *format, ...)
+mem_vprintf(const char *format, va_list ap)
 {
-	va_list ap, again;
+	va_list again;
 	char *s;
 	int n;
 
-	va_start(ap, format);
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, format, ap);
-	va_end(ap);
+	n = vsnprintf(NULL, 0, format, again);
+	va_end(again);
 	if (n < 0)
 		or_die(NULL);
 	s = mem_calloc((size_t)n + 1, 1);
-	vsnprintf(s, (size_t)n + 1, format, again);
-	va_end(again);
+	vsnprintf(s, (size_t)n + 1, format, ap);
+	return s;
+}
+
+char *
+mem_printf(const char *format, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, format);
+	s = mem_vprintf(format, ap);
+	va_end(ap);
 	return s;
 }
 

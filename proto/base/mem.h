@@ -11,6 +11,7 @@
 #ifndef FLYBALL_MEM_H
 #define FLYBALL_MEM_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,6 +28,7 @@ char *mem_strdup(const char *s);
 
 /* printf into fresh memory. */
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *mem_vprintf(const char *format, va_list ap) __attribute__((format(printf, 1, 0)));
 
 /* Copies s into a buffer of size bytes; false, with the buffer cut, when it does not fit. */
 bool mem_copy_text(char *buf, size_t size, const char *s);
