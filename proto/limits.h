@@ -25,12 +25,15 @@ enum {
 	REVISION_SIZE = 128,
 	SOURCE_SIZE = 512, /* a path under a source root */
 	TEXT_SIZE = 512, /* a sentence: reason, error */
+	LOCK_NAME_SIZE = 96, /* a lock or its caller, as the kernel names them */
 	UUID_SIZE = 48, /* boot id, agent-start id */
 
 	LABELS_MAX = 32,
 	RECIPES_MAX = 64,
 	PHASES_MAX = 64,
 	SLOTS_MAX = 64,
+	GAUGES_MAX = 32, /* numbers an operator names, a host */
+	LOCK_ROWS_MAX = 64, /* the top of a table of locks */
 	ATTEMPTS_MAX = 256, /* in one message: running ones and ended ones not yet taken */
 	TARGETS_MAX = 128,
 	BRANCHES_MAX = 1024,

@@ -13,7 +13,8 @@ const char *
 message_kind_name(enum message_kind kind)
 {
 	static const char *const names[] = { "none", "ack", "hello", "report", "attempt", "log",
-		"welcome", "refused", "start", "cancel", "limit", "log-have", "request", "reply" };
+		"locks", "welcome", "refused", "start", "cancel", "limit", "log-have", "request",
+		"reply" };
 
 	_Static_assert(sizeof names / sizeof names[0] == MESSAGE_KINDS, "a name for each kind");
 	return (unsigned)kind < MESSAGE_KINDS ? names[kind] : "?";
@@ -40,12 +41,16 @@ message_clear(struct message *m)
 		break;
 	case MESSAGE_REPORT:
 		free(m->report.attempts);
+		free(m->report.gauges);
 		break;
 	case MESSAGE_ATTEMPT:
 		free(m->attempt.result.phases);
 		break;
 	case MESSAGE_LOG:
 		free(m->log.bytes);
+		break;
+	case MESSAGE_LOCKS:
+		free(m->locks.table.rows);
 		break;
 	case MESSAGE_REQUEST:
 		clear_request(&m->request);

@@ -29,6 +29,7 @@ enum message_kind {
 	MESSAGE_REPORT, /* soft: may be lost */
 	MESSAGE_ATTEMPT, /* an attempt began, or ended: sent again until acknowledged */
 	MESSAGE_LOG, /* soft: log_have asks again from where the coordinator is */
+	MESSAGE_LOCKS, /* soft */
 	/* coordinator to agent */
 	MESSAGE_WELCOME,
 	MESSAGE_REFUSED, /* with why; the connection is of no use */
@@ -71,7 +72,11 @@ struct message_report {
 	mono_us at; /* the agent's clock */
 	int64_t wall_offset_us; /* its wall clock less its monotonic one */
 	int32_t limit; /* of the host, in force */
+	int32_t guard; /* the limit the agent's own guard holds it to; 0: none */
+	char guard_reason[TEXT_SIZE];
 	struct load load;
+	size_t ngauges;
+	struct gauge *gauges;
 	size_t nattempts;
 	struct attempt_status *attempts;
 };
@@ -88,6 +93,11 @@ struct message_log {
 	bool last; /* the log ends behind these bytes */
 	size_t nbytes;
 	uint8_t *bytes;
+};
+
+struct message_locks {
+	char start_id[UUID_SIZE];
+	struct lock_table table;
 };
 
 struct message_log_have {
@@ -177,6 +187,7 @@ struct message {
 		struct message_cancel cancel;
 		struct message_limit limit;
 		struct message_log_have log_have;
+		struct message_locks locks;
 		struct message_request request;
 		struct message_reply reply;
 	};

@@ -173,7 +173,20 @@ enum load_reading {
 	LOAD_SWAP_IN, /* bytes a second */
 	LOAD_SWAP_OUT,
 	LOAD_DISK_FREE, /* bytes in the work folder */
-	LOAD_SPIN, /* spin share: no source yet, always missing */
+	LOAD_SPIN, /* CPU time spent spinning for locks, as a share of all CPUs' time */
+	LOAD_LOCK_SLEEP, /* time that tasks slept for locks, as a share of all CPUs' time: may pass 1 */
+	LOAD_RUN_WAIT, /* time that tasks were runnable and waited, likewise */
+	LOAD_SWITCHES, /* context switches a second */
+	LOAD_THROTTLED, /* share of the window in which the hardware held the clock down */
+	LOAD_FREQUENCY, /* of what the CPUs can do, 0..1 */
+	LOAD_DISK_BUSY, /* of the busiest disk, 0..1 */
+	LOAD_DISK_AWAIT, /* seconds a request waited there */
+	LOAD_DIRTY, /* bytes waiting to be written */
+	LOAD_NFS_LATENCY, /* seconds a call took, mean over mounts by calls */
+	LOAD_NFS_RETRANSMITS, /* a second */
+	LOAD_PRESSURE_CPU, /* share of the window in which some task waited (PSI) */
+	LOAD_PRESSURE_MEMORY,
+	LOAD_PRESSURE_IO,
 	LOAD_READINGS
 };
 
@@ -182,7 +195,9 @@ load_reading_name(enum load_reading reading)
 {
 	static const char *const names[] = { "user", "sys", "idle", "iowait", "steal", "load_1",
 		"load_5", "load_15", "running", "blocked", "memory_free", "swap_in", "swap_out",
-		"disk_free", "spin" };
+		"disk_free", "spin", "lock_sleep", "run_wait", "switches", "throttled", "frequency",
+		"disk_busy", "disk_await", "dirty", "nfs_latency", "nfs_retransmits",
+		"pressure_cpu", "pressure_memory", "pressure_io" };
 
 	return (unsigned)reading < LOAD_READINGS ? names[reading] : "?";
 }
@@ -190,6 +205,52 @@ load_reading_name(enum load_reading reading)
 struct load {
 	uint64_t missing; /* bit n: reading n is not there */
 	struct reading readings[LOAD_READINGS];
+};
+
+static inline bool
+load_has(const struct load *load, enum load_reading reading)
+{
+	return !(load->missing >> reading & 1);
+}
+
+/* A number that an operator named: a file's field, an OID, a command's output. */
+struct gauge {
+	char name[NAME_SIZE];
+	struct reading reading;
+	char missing[TEXT_SIZE]; /* why there is none; "": there is one */
+};
+
+enum lock_kind { LOCK_SPIN, LOCK_SLEEP };
+
+static inline const char *
+lock_kind_name(enum lock_kind kind)
+{
+	return kind == LOCK_SPIN ? "spin" : "sleep";
+}
+
+/* Time lost at one lock by one caller. A source that cannot tell one of the two names leaves it "". */
+struct lock_row {
+	char lock[LOCK_NAME_SIZE];
+	char caller[LOCK_NAME_SIZE];
+	enum lock_kind kind;
+	int64_t count;
+	int64_t wait_ns;
+};
+
+/* What a lock source saw in one window. The totals are of all rows, also of those not kept. */
+struct lock_table {
+	char source[NAME_SIZE];
+	char missing[TEXT_SIZE]; /* why there is no reading; "": there is one */
+	char coverage[TEXT_SIZE]; /* what this source cannot see, for people */
+	int64_t window_us, age_us;
+	int32_t cpus;
+	bool has_spin, has_sleep; /* it can tell this kind: else its totals mean nothing */
+	int64_t spin_count, spin_ns;
+	int64_t sleep_count, sleep_ns;
+	int64_t cost_cpu_ppm; /* CPU time it takes, millionths of one CPU; -1 not measured */
+	int64_t cost_steps_ppm; /* by how much steps are fewer in its window; -1 not measured */
+	size_t nrows;
+	struct lock_row *rows; /* the most time first */
 };
 
 #endif

@@ -110,6 +110,16 @@ decode_hello(const Flyball__Hello *pb, struct message_hello *m, struct err *err)
 }
 
 static int
+decode_reading(
+    const Flyball__Reading *pb, const char *name, struct reading *reading, struct err *err)
+{
+	memcpy(&reading->value, &pb->value_bits, sizeof reading->value);
+	if (!isfinite(reading->value))
+		return err_set(err, "report: the reading '%s' is no finite number", name);
+	return decode_fields(&wire_reading, pb, reading, err);
+}
+
+static int
 decode_load(const Flyball__Report *pb, struct load *load, struct err *err)
 {
 	load->missing = (UINT64_C(1) << LOAD_READINGS) - 1;
@@ -123,11 +133,7 @@ decode_load(const Flyball__Report *pb, struct load *load, struct err *err)
 		if (!(load->missing >> reading->which & 1))
 			return err_set(err, "report: the reading '%s' stands twice",
 			    load_reading_name(reading->which));
-		memcpy(&r->value, &reading->value_bits, sizeof r->value);
-		if (!isfinite(r->value))
-			return err_set(err, "report: the reading '%s' is no finite number",
-			    load_reading_name(reading->which));
-		if (decode_fields(&wire_reading, reading, r, err) != 0)
+		if (decode_reading(reading, load_reading_name(reading->which), r, err) != 0)
 			return -1;
 		load->missing &= ~(UINT64_C(1) << reading->which);
 	}
@@ -135,9 +141,51 @@ decode_load(const Flyball__Report *pb, struct load *load, struct err *err)
 }
 
 static int
+decode_gauge(const Flyball__Gauge *pb, struct gauge *gauge, struct err *err)
+{
+	if (decode_fields(&wire_gauge, pb, gauge, err) != 0)
+		return -1;
+	if ((pb->reading == NULL) == (gauge->missing[0] == '\0'))
+		return err_set(err,
+		    "report: the gauge '%s' has %s: a reading or why there is none was expected",
+		    gauge->name, pb->reading == NULL ? "neither" : "both");
+	return pb->reading == NULL ? 0
+				   : decode_reading(pb->reading, gauge->name, &gauge->reading, err);
+}
+
+static int
+decode_gauges(const Flyball__Report *pb, struct message_report *m, struct err *err)
+{
+	if (wire_check_count("report", "gauges", pb->n_gauges, GAUGES_MAX, err) != 0)
+		return -1;
+	m->ngauges = pb->n_gauges;
+	m->gauges = mem_calloc(m->ngauges, sizeof *m->gauges);
+	for (size_t i = 0; i < m->ngauges; i++)
+		if (decode_gauge(pb->gauges[i], &m->gauges[i], err) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+decode_locks(const Flyball__Locks *pb, struct message_locks *m, struct err *err)
+{
+	struct lock_table *table = &m->table;
+
+	if (pb->table == NULL)
+		return err_set(err, "locks: the table is missing");
+	if (decode_fields(&wire_lock_table, pb->table, table, err) != 0 ||
+	    wire_check_count("locks", "rows", pb->table->n_rows, LOCK_ROWS_MAX, err) != 0)
+		return -1;
+	table->nrows = pb->table->n_rows;
+	table->rows = mem_calloc(table->nrows, sizeof *table->rows);
+	return decode_array(
+	    &wire_lock_row, pb->table->rows, table->nrows, table->rows, sizeof *table->rows, err);
+}
+
+static int
 decode_report(const Flyball__Report *pb, struct message_report *m, struct err *err)
 {
-	if (decode_load(pb, &m->load, err) != 0)
+	if (decode_load(pb, &m->load, err) != 0 || decode_gauges(pb, m, err) != 0)
 		return -1;
 	return decode_attempts(
 	    "report", pb->attempts, pb->n_attempts, &m->attempts, &m->nattempts, err);
@@ -228,6 +276,8 @@ decode_rest(const void *pb, struct message *m, struct err *err)
 		return decode_attempt(pb, &m->attempt, err);
 	case MESSAGE_LOG:
 		return decode_log(pb, &m->log, err);
+	case MESSAGE_LOCKS:
+		return decode_locks(pb, &m->locks, err);
 	case MESSAGE_REQUEST:
 		return decode_request(pb, &m->request, err);
 	case MESSAGE_REPLY:

@@ -166,6 +166,19 @@ encode_hello(
 	return encode_attempts("hello", m->attempts, m->nattempts, &pb->attempts, scratch, err);
 }
 
+static Flyball__Reading *
+encode_reading(
+    const struct reading *reading, uint32_t which, struct scratch *scratch, struct err *err)
+{
+	Flyball__Reading *pb = encode_part(&wire_reading, reading, scratch, err);
+
+	if (pb == NULL)
+		return NULL;
+	pb->which = which;
+	memcpy(&pb->value_bits, &reading->value, sizeof pb->value_bits);
+	return pb;
+}
+
 /* A reading that is no number is one that is missing. */
 static int
 encode_load(const struct load *load, Flyball__Report *pb, struct scratch *scratch, struct err *err)
@@ -177,21 +190,57 @@ encode_load(const struct load *load, Flyball__Report *pb, struct scratch *scratc
 
 		if (load->missing >> i & 1 || !isfinite(r->value))
 			continue;
-		reading = encode_part(&wire_reading, r, scratch, err);
+		reading = encode_reading(r, i, scratch, err);
 		if (reading == NULL)
 			return -1;
-		reading->which = i;
-		memcpy(&reading->value_bits, &r->value, sizeof reading->value_bits);
 		pb->load[pb->n_load++] = reading;
 	}
 	return 0;
 }
 
 static int
+encode_gauges(
+    const struct message_report *m, Flyball__Report *pb, struct scratch *scratch, struct err *err)
+{
+	if (wire_check_count("report", "gauges", m->ngauges, GAUGES_MAX, err) != 0)
+		return -1;
+	pb->gauges = (Flyball__Gauge **)encode_array(
+	    &wire_gauge, m->gauges, m->ngauges, sizeof *m->gauges, scratch, err);
+	if (pb->gauges == NULL)
+		return -1;
+	pb->n_gauges = m->ngauges;
+	for (size_t i = 0; i < m->ngauges; i++) {
+		if (m->gauges[i].missing[0] != '\0')
+			continue;
+		pb->gauges[i]->reading = encode_reading(&m->gauges[i].reading, 0, scratch, err);
+		if (pb->gauges[i]->reading == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+encode_locks(
+    const struct message_locks *m, Flyball__Locks *pb, struct scratch *scratch, struct err *err)
+{
+	const struct lock_table *table = &m->table;
+
+	if (wire_check_count("locks", "rows", table->nrows, LOCK_ROWS_MAX, err) != 0)
+		return -1;
+	pb->table = encode_part(&wire_lock_table, table, scratch, err);
+	if (pb->table == NULL)
+		return -1;
+	pb->table->n_rows = table->nrows;
+	pb->table->rows = (Flyball__LockRow **)encode_array(
+	    &wire_lock_row, table->rows, table->nrows, sizeof *table->rows, scratch, err);
+	return pb->table->rows != NULL ? 0 : -1;
+}
+
+static int
 encode_report(
     const struct message_report *m, Flyball__Report *pb, struct scratch *scratch, struct err *err)
 {
-	if (encode_load(&m->load, pb, scratch, err) != 0)
+	if (encode_load(&m->load, pb, scratch, err) != 0 || encode_gauges(m, pb, scratch, err) != 0)
 		return -1;
 	pb->n_attempts = m->nattempts;
 	return encode_attempts("report", m->attempts, m->nattempts, &pb->attempts, scratch, err);
@@ -267,6 +316,8 @@ encode_rest(const struct message *m, void *pb, struct scratch *scratch, struct e
 		return encode_attempt(&m->attempt, pb, scratch, err);
 	case MESSAGE_LOG:
 		return encode_log(&m->log, pb, err);
+	case MESSAGE_LOCKS:
+		return encode_locks(&m->locks, pb, scratch, err);
 	case MESSAGE_REQUEST:
 		return encode_request(&m->request, pb, scratch, err);
 	case MESSAGE_REPLY:

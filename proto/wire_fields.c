@@ -90,6 +90,32 @@ static const struct field reading_fields[] = { COUNT64(window_us), COUNT64(age_u
 #undef OUR
 const struct shape wire_reading = SHAPE("a load reading", reading, reading_fields);
 
+#define PB Flyball__Gauge
+#define OUR struct gauge
+static const struct field gauge_fields[] = { NAME(name), TEXT(missing) };
+#undef PB
+#undef OUR
+const struct shape wire_gauge = SHAPE("a gauge", gauge, gauge_fields);
+
+#define PB Flyball__LockRow
+#define OUR struct lock_row
+static const struct field lock_row_fields[] = { TEXT(lock), TEXT(caller),
+	INT32(kind, 0, LOCK_SLEEP), COUNT64(count), COUNT64(wait_ns) };
+#undef PB
+#undef OUR
+const struct shape wire_lock_row = SHAPE("a row of locks", lock_row, lock_row_fields);
+
+#define PB Flyball__LockTable
+#define OUR struct lock_table
+static const struct field lock_table_fields[] = { NAME(source), TEXT(missing), TEXT(coverage),
+	COUNT64(window_us), COUNT64(age_us), COUNT32(cpus), BOOL(has_spin), BOOL(has_sleep),
+	COUNT64(spin_count), COUNT64(spin_ns), COUNT64(sleep_count), COUNT64(sleep_ns),
+	NUMBER(cost_cpu_ppm, FIELD_INT64, -1, INT64_MAX),
+	NUMBER(cost_steps_ppm, FIELD_INT64, -1, INT64_MAX) };
+#undef PB
+#undef OUR
+const struct shape wire_lock_table = SHAPE("a table of locks", lock_table, lock_table_fields);
+
 #define PB Flyball__Hello
 #define OUR struct message_hello
 static const struct field hello_fields[] = { NUMBER(version_min, FIELD_INT32, INT32_MIN, INT32_MAX),
@@ -100,13 +126,20 @@ static const struct field hello_fields[] = { NUMBER(version_min, FIELD_INT32, IN
 #define PB Flyball__Report
 #define OUR struct message_report
 static const struct field report_fields[] = { WORD(boot_id), WORD(start_id), BITS(at),
-	BITS(wall_offset_us), INT32(limit, 0, LIMIT_MOST) };
+	BITS(wall_offset_us), INT32(limit, 0, LIMIT_MOST), INT32(guard, 0, LIMIT_MOST),
+	TEXT(guard_reason) };
 #undef PB
 #undef OUR
 
 #define PB Flyball__Log
 #define OUR struct message_log
 static const struct field log_fields[] = { BITS(id), BITS(fence), COUNT64(offset), BOOL(last) };
+#undef PB
+#undef OUR
+
+#define PB Flyball__Locks
+#define OUR struct message_locks
+static const struct field locks_fields[] = { WORD(start_id) };
 #undef PB
 #undef OUR
 
@@ -170,6 +203,7 @@ const struct shape wire_bodies[MESSAGE_KINDS] = {
 	[MESSAGE_REPORT] = SHAPE("report", report, report_fields),
 	[MESSAGE_ATTEMPT] = { "attempt", &flyball__attempt__descriptor, NULL, 0 },
 	[MESSAGE_LOG] = SHAPE("log", log, log_fields),
+	[MESSAGE_LOCKS] = SHAPE("locks", locks, locks_fields),
 	[MESSAGE_WELCOME] = SHAPE("welcome", welcome, welcome_fields),
 	[MESSAGE_REFUSED] = SHAPE("refused", refused, refused_fields),
 	[MESSAGE_START] = SHAPE("start", start, start_fields),

@@ -43,7 +43,8 @@ struct shape {
 	const struct field *fields;
 	size_t nfields;
 };
-extern const struct shape wire_mark, wire_status, wire_result, wire_host, wire_reading;
+extern const struct shape wire_mark, wire_status, wire_result, wire_host, wire_reading, wire_gauge,
+    wire_lock_row, wire_lock_table;
 
 /* By kind; ACK has none. */
 extern const struct shape wire_bodies[MESSAGE_KINDS];

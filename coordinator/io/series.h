@@ -19,7 +19,7 @@
 #include "proto/base/err.h"
 #include "proto/units.h"
 
-enum { SERIES_VERSION = 1, SERIES_COLUMNS_MAX = 24 };
+enum { SERIES_VERSION = 1, SERIES_COLUMNS_MAX = 48 };
 
 struct series;
 

@@ -32,6 +32,19 @@ static const struct {
 	[LOAD_SWAP_OUT] = { "swap_out_bytes_per_s", true },
 	[LOAD_DISK_FREE] = { "disk_free_bytes", true },
 	[LOAD_SPIN] = { "spin_share", false },
+	[LOAD_LOCK_SLEEP] = { "lock_sleep_share", false },
+	[LOAD_RUN_WAIT] = { "run_wait_share", false },
+	[LOAD_SWITCHES] = { "switches_per_s", false },
+	[LOAD_THROTTLED] = { "throttled_share", false },
+	[LOAD_FREQUENCY] = { "frequency_share", false },
+	[LOAD_DISK_BUSY] = { "disk_busy_share", false },
+	[LOAD_DISK_AWAIT] = { "disk_await_s", false },
+	[LOAD_DIRTY] = { "dirty_bytes", true },
+	[LOAD_NFS_LATENCY] = { "nfs_latency_s", false },
+	[LOAD_NFS_RETRANSMITS] = { "nfs_retransmits_per_s", false },
+	[LOAD_PRESSURE_CPU] = { "pressure_cpu_share", false },
+	[LOAD_PRESSURE_MEMORY] = { "pressure_memory_share", false },
+	[LOAD_PRESSURE_IO] = { "pressure_io_share", false },
 };
 
 /* NULL load: nothing is known. age_us: since the report came. */

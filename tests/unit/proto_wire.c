@@ -145,6 +145,56 @@ some_double(void)
 }
 
 static void
+fill_reading(struct reading *reading)
+{
+	reading->value = some_double();
+	reading->window_us = some_count();
+	reading->age_us = some_count();
+}
+
+static void
+fill_gauge(struct gauge *gauge)
+{
+	fill_name(gauge->name);
+	if (random() & 1)
+		fill_text(gauge->missing, sizeof gauge->missing);
+	else
+		fill_reading(&gauge->reading);
+}
+
+static void
+fill_locks(struct message_locks *m)
+{
+	struct lock_table *table = &m->table;
+
+	fill_chars(m->start_id, sizeof m->start_id, "0123456789abcdef");
+	fill_name(table->source);
+	if (random() & 1)
+		fill_text(table->missing, sizeof table->missing);
+	fill_text(table->coverage, sizeof table->coverage);
+	table->window_us = some_count();
+	table->age_us = some_count();
+	table->cpus = some_small();
+	table->has_spin = random() & 1;
+	table->has_sleep = random() & 1;
+	table->spin_count = some_count();
+	table->spin_ns = some_count();
+	table->sleep_count = some_count();
+	table->sleep_ns = some_count();
+	table->cost_cpu_ppm = some_count() - 1;
+	table->cost_steps_ppm = some_count() - 1;
+	table->nrows = up_to(LOCK_ROWS_MAX);
+	table->rows = mem_calloc(table->nrows, sizeof *table->rows);
+	for (size_t i = 0; i < table->nrows; i++) {
+		fill_text(table->rows[i].lock, LOCK_NAME_SIZE);
+		fill_text(table->rows[i].caller, LOCK_NAME_SIZE);
+		table->rows[i].kind = random() & 1 ? LOCK_SPIN : LOCK_SLEEP;
+		table->rows[i].count = some_count();
+		table->rows[i].wait_ns = some_count();
+	}
+}
+
+static void
 fill_report(struct message_report *m)
 {
 	fill_chars(m->boot_id, sizeof m->boot_id, "0123456789abcdef");
@@ -156,10 +206,14 @@ fill_report(struct message_report *m)
 	for (unsigned i = 0; i < LOAD_READINGS; i++) {
 		if (m->load.missing >> i & 1)
 			continue;
-		m->load.readings[i].value = some_double();
-		m->load.readings[i].window_us = some_count();
-		m->load.readings[i].age_us = some_count();
+		fill_reading(&m->load.readings[i]);
 	}
+	m->guard = some_small();
+	fill_text(m->guard_reason, sizeof m->guard_reason);
+	m->ngauges = up_to(GAUGES_MAX);
+	m->gauges = mem_calloc(m->ngauges, sizeof *m->gauges);
+	for (size_t i = 0; i < m->ngauges; i++)
+		fill_gauge(&m->gauges[i]);
 	m->attempts = some_attempts(&m->nattempts);
 }
 
@@ -290,6 +344,9 @@ fill(struct message *m, enum message_kind kind)
 		m->log.last = random() & 1;
 		m->log.bytes = some_bytes(LOG_CHUNK_BYTES, &m->log.nbytes);
 		break;
+	case MESSAGE_LOCKS:
+		fill_locks(&m->locks);
+		break;
 	case MESSAGE_WELCOME:
 		fill_name(m->welcome.host);
 		m->welcome.report_busy_us = some_count();
@@ -366,8 +423,21 @@ same_report(const struct message_report *a, const struct message_report *b)
 	struct message_report x = *a;
 
 	x.attempts = b->attempts;
-	return same(&x, b, sizeof x) && same_arrays(a->attempts, a->nattempts, b->attempts,
-					    b->nattempts, sizeof *a->attempts);
+	x.gauges = b->gauges;
+	return same(&x, b, sizeof x) &&
+	       same_arrays(
+		   a->attempts, a->nattempts, b->attempts, b->nattempts, sizeof *a->attempts) &&
+	       same_arrays(a->gauges, a->ngauges, b->gauges, b->ngauges, sizeof *a->gauges);
+}
+
+static bool
+same_locks(const struct message_locks *a, const struct message_locks *b)
+{
+	struct message_locks x = *a;
+
+	x.table.rows = b->table.rows;
+	return same(&x, b, sizeof x) && same_arrays(a->table.rows, a->table.nrows, b->table.rows,
+					    b->table.nrows, sizeof *a->table.rows);
 }
 
 static bool
@@ -429,6 +499,8 @@ same_body(const struct message *a, const struct message *b)
 		return same_attempt(&a->attempt, &b->attempt);
 	case MESSAGE_LOG:
 		return same_log(&a->log, &b->log);
+	case MESSAGE_LOCKS:
+		return same_locks(&a->locks, &b->locks);
 	case MESSAGE_REQUEST:
 		return same_request(&a->request, &b->request);
 	case MESSAGE_REPLY:
