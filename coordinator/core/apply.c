@@ -11,6 +11,7 @@
 
 #include "coordinator/core/cluster_place.h"
 #include "coordinator/core/fields.h"
+#include "coordinator/core/hold.h"
 #include "proto/base/mem.h"
 
 static int
@@ -113,16 +114,15 @@ static int
 apply_hold(struct cluster *c, const struct fact *f, struct err *err)
 {
 	struct host *h = cluster_find_host(c, f->host);
-	bool throttle = f->kind == FACT_THROTTLE || f->kind == FACT_UNTHROTTLE;
-	struct order_hold *hold;
+	bool set;
+	enum hold_kind kind = hold_of_fact(f->kind, &set);
 
 	if (h == NULL)
 		return misfit(f, "no such host", err);
-	hold = throttle ? &h->throttle : &h->drain;
-	if (f->kind == FACT_THROTTLE || f->kind == FACT_DRAIN)
-		hold_set(hold, f);
+	if (set)
+		hold_set(&h->holds[kind], f);
 	else
-		memset(hold, 0, sizeof *hold);
+		memset(&h->holds[kind], 0, sizeof h->holds[kind]);
 	host_touch(c, h);
 	return 0;
 }
@@ -428,6 +428,10 @@ cluster_apply(struct cluster *c, const struct fact *fact, struct err *err)
 		[FACT_DONE] = apply_done,
 		[FACT_RETRY] = apply_retry,
 		[FACT_LIMIT] = apply_limit,
+		[FACT_PIN] = apply_hold,
+		[FACT_UNPIN] = apply_hold,
+		[FACT_PAUSE] = apply_hold,
+		[FACT_UNPAUSE] = apply_hold,
 	};
 
 	if ((unsigned)fact->kind >= FACT_KINDS || apply[fact->kind] == NULL)

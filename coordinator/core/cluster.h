@@ -44,10 +44,13 @@ enum governor_level {
 
 const char *governor_level_name(enum governor_level level);
 
+/* What an operator may hold a host to (hold.h). */
+enum hold_kind { HOLD_DRAIN, HOLD_THROTTLE, HOLD_PIN, HOLD_PAUSE, HOLDS };
+
 /* Something an operator set, that may end by itself. */
 struct order_hold {
 	bool set;
-	int32_t limit; /* throttle */
+	int32_t limit; /* of a throttle or pin */
 	int64_t duration_us; /* 0: without end */
 	wall_us since;
 	mono_us until; /* of this run of the coordinator */
@@ -59,7 +62,7 @@ struct host {
 	/* hard */
 	char name[NAME_SIZE];
 	struct host_facts facts; /* facts.start_id "" until it was seen */
-	struct order_hold drain, throttle;
+	struct order_hold holds[HOLDS];
 	int32_t limit; /* 0: none set yet */
 	enum governor_level limit_level;
 	char limit_reason[TEXT_SIZE];

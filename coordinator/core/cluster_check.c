@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "coordinator/core/fields.h"
+#include "coordinator/core/hold.h"
 
 typedef unsigned long long ull;
 
@@ -52,15 +53,18 @@ static int
 check_hosts(const struct cluster *c, struct err *err)
 {
 	size_t i;
+	int k;
 
 	for (i = 0; i < c->nhosts; i++) {
 		const struct host *h = c->hosts[i];
 
 		if (h->limit < 0 || h->limit > JOBS_MAX)
 			return err_set(err, "host \"%s\" has a limit of %d", h->name, h->limit);
-		if (h->throttle.set && (h->throttle.limit < 1 || h->throttle.limit > JOBS_MAX))
-			return err_set(
-			    err, "host \"%s\" is throttled to %d", h->name, h->throttle.limit);
+		for (k = 0; k < HOLDS; k++)
+			if (h->holds[k].set && hold_has_limit((enum hold_kind)k) &&
+			    (h->holds[k].limit < 1 || h->holds[k].limit > JOBS_MAX))
+				return err_set(err, "host \"%s\" is %s to %d", h->name,
+				    hold_word((enum hold_kind)k), h->holds[k].limit);
 		if (check_live(c, h, err) < 0)
 			return -1;
 		if (h->state == HOST_LOST && h->nlive > 0)
@@ -183,14 +187,15 @@ static void
 dump_hosts(const struct cluster *c, struct text *t)
 {
 	size_t i;
+	int k;
 
 	for (i = 0; i < c->nhosts; i++) {
 		const struct host *h = c->hosts[i];
 
 		text_printf(t, "host %s limit=%d,%d,%s,%lld", h->name, h->limit,
 		    (int)h->limit_level, h->limit_reason, (long long)h->limit_since.us);
-		dump_hold(t, "drain", &h->drain);
-		dump_hold(t, "throttle", &h->throttle);
+		for (k = 0; k < HOLDS; k++)
+			dump_hold(t, hold_name((enum hold_kind)k), &h->holds[k]);
 		text_add(t, " ");
 		codec_encode(t, host_facts_fields, &h->facts);
 		text_add(t, "\n");

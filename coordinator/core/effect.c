@@ -55,6 +55,8 @@ static const struct field effect_fields[] = {
 	FIELD_AT(FIELD_INT, struct effect, "attempt", attempt.n),
 	FIELD_AT(FIELD_INT, struct effect, "fence", fence),
 	FIELD_AT(FIELD_INT, struct effect, "limit", limit),
+	FIELD_AT(FIELD_INT, struct effect, "paused", paused),
+	FIELD_AT(FIELD_INT, struct effect, "duration_us", duration_us),
 	FIELD_AT(FIELD_INT, struct effect, "request", request),
 	FIELD_AT(FIELD_INT, struct effect, "answer", answer),
 	FIELD_AT(FIELD_INT, struct effect, "round", round.n),

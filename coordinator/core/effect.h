@@ -22,7 +22,7 @@ enum effect_kind {
 	EFFECT_CANCEL, /* host, attempt, fence, text */
 	EFFECT_DROP, /* host, attempt: its result and log are not wanted here */
 	EFFECT_KEPT, /* host, attempt: its result is in the journal; go on with its log */
-	EFFECT_LIMIT, /* host, limit, text */
+	EFFECT_LIMIT, /* host, limit, text, paused and for how long in duration_us */
 	EFFECT_REPLY, /* request, status, text, round */
 	EFFECT_REFUSE, /* host or request nothing waits for; text: an event that made no sense */
 	EFFECT_PLAN, /* version: a plan is wanted */
@@ -47,6 +47,8 @@ struct effect {
 	attempt_id attempt;
 	uint64_t fence;
 	int32_t limit;
+	bool paused;
+	int64_t duration_us; /* 0: without end */
 	uint64_t request;
 	enum answer answer;
 	round_id round;

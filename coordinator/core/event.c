@@ -26,6 +26,8 @@ static const char *const names[EVENT_KINDS] = {
 	[EVENT_DRAIN] = "drain",
 	[EVENT_RESUME] = "resume",
 	[EVENT_PLAN] = "plan",
+	[EVENT_PIN] = "pin",
+	[EVENT_PAUSE] = "pause",
 };
 
 const char *

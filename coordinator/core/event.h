@@ -28,10 +28,12 @@ enum event_kind {
 	EVENT_CANCEL, /* build or round, text reason */
 	EVENT_RETRY, /* build or round */
 	EVENT_THROTTLE, /* host, limit, duration_us, text reason */
-	EVENT_UNTHROTTLE, /* host */
+	EVENT_UNTHROTTLE, /* host: neither throttle nor pin */
 	EVENT_DRAIN, /* host, duration_us, text reason */
-	EVENT_RESUME, /* host */
+	EVENT_RESUME, /* host: neither drain nor pause */
 	EVENT_PLAN, /* version, moves */
+	EVENT_PIN, /* host, limit, duration_us, text reason */
+	EVENT_PAUSE, /* host, duration_us, text reason */
 	EVENT_KINDS
 };
 

@@ -30,6 +30,10 @@ static const char *const names[FACT_KINDS] = {
 	[FACT_DONE] = "done",
 	[FACT_RETRY] = "retry",
 	[FACT_LIMIT] = "limit",
+	[FACT_PIN] = "pin",
+	[FACT_UNPIN] = "unpin",
+	[FACT_PAUSE] = "pause",
+	[FACT_UNPAUSE] = "unpause",
 };
 
 const char *

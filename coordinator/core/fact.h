@@ -35,6 +35,10 @@ enum fact_kind {
 	FACT_DONE, /* build, verdict, text */
 	FACT_RETRY, /* build, who: done no longer */
 	FACT_LIMIT, /* host, limit, number = level, text reason; soft */
+	FACT_PIN, /* as FACT_THROTTLE: the limit is exactly this */
+	FACT_UNPIN, /* host, who, text */
+	FACT_PAUSE, /* as FACT_DRAIN: and what runs there stands still */
+	FACT_UNPAUSE, /* host, who, text */
 	FACT_KINDS
 };
 

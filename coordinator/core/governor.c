@@ -57,6 +57,14 @@ bound_by_operator(const struct governor_input *in, struct governor_decision *d)
 {
 	int32_t was = d->limit;
 
+	if (in->pinned) {
+		d->limit = at_least_one(in->pin);
+		d->level = LEVEL_OPERATOR;
+		snprintf(d->reason, sizeof d->reason,
+		    "pinned by %s (%.300s); without that it would be %d", in->pin_who,
+		    in->pin_reason, was);
+		return;
+	}
 	if (!in->throttled || d->limit <= in->throttle)
 		return;
 	d->limit = at_least_one(in->throttle);
@@ -100,16 +108,22 @@ void
 governor_input_get(const struct cluster *c, const struct host *h, struct governor_input *ret_input)
 {
 	struct governor_input in = { .threads = h->facts.threads, .limit = h->limit };
+	const struct order_hold *throttle = &h->holds[HOLD_THROTTLE], *pin = &h->holds[HOLD_PIN];
 	const struct attempt *a;
 	size_t i;
 
 	in.mode = GOVERNOR_OBSERVE;
 	for (i = 0; (a = host_live_attempt(c, h, i)) != NULL; i++)
 		add_build(c, a, &in);
-	in.throttled = h->throttle.set;
-	in.throttle = h->throttle.limit;
-	in.throttle_who = h->throttle.who;
-	in.throttle_reason = h->throttle.reason;
+	in.throttled = throttle->set;
+	in.throttle = throttle->limit;
+	in.throttle_who = throttle->who;
+	in.throttle_reason = throttle->reason;
+	in.pinned = pin->set;
+	in.pin = pin->limit;
+	in.pin_who = pin->who;
+	in.pin_reason = pin->reason;
+	in.paused = h->holds[HOLD_PAUSE].set;
 	if (h->reported) {
 		in.load = &h->load;
 		in.load_age_us = mono_since(h->load_at, c->now.mono);

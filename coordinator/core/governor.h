@@ -25,6 +25,10 @@ struct governor_input {
 	bool throttled;
 	int32_t throttle;
 	const char *throttle_who, *throttle_reason;
+	bool pinned; /* comes before the throttle */
+	int32_t pin;
+	const char *pin_who, *pin_reason;
+	bool paused; /* its builds stand still: they tell nothing */
 	/* for the law to come */
 	bool limited; /* any build says that it could use more */
 	int32_t running;

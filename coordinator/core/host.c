@@ -9,6 +9,7 @@
 
 #include "coordinator/core/fields.h"
 #include "coordinator/core/governor.h"
+#include "coordinator/core/hold.h"
 #include "coordinator/core/lease.h"
 #include "coordinator/core/turn.h"
 #include "proto/base/mem.h"
@@ -68,12 +69,7 @@ host_hello(struct turn *t)
 	memcpy(effect->host, h->name, sizeof effect->host);
 	build_reconcile(t, h);
 	/* Whatever limit it kept while we were apart: from now on it is ours. */
-	if (h->limit > 0) {
-		effect = effects_add(t->effects, EFFECT_LIMIT);
-		memcpy(effect->host, h->name, sizeof effect->host);
-		effect->limit = h->limit;
-		memcpy(effect->text, h->limit_reason, sizeof effect->text);
-	}
+	host_say_limit(t, h);
 }
 
 void
@@ -115,114 +111,6 @@ host_gone(struct turn *t)
 	t->changed = true;
 }
 
-#define HOLD_MAX_US (INT64_C(3660) * 24 * HOUR_US)
-
-/* ---- holds ------------------------------------------------------------------------------ */
-
-static bool
-hold_ok(struct turn *t, const struct host *h)
-{
-	const struct event *e = t->event;
-
-	if (h == NULL) {
-		turn_refuse(t, ANSWER_NOT_FOUND,
-		    "no host \"%s\" is known: `flyball hosts` lists them", e->host);
-		return false;
-	}
-	if (e->kind == EVENT_THROTTLE && (e->limit < 1 || e->limit > JOBS_MAX)) {
-		turn_refuse(t, ANSWER_USAGE, "a limit of %d: expected 1 to %d", e->limit, JOBS_MAX);
-		return false;
-	}
-	if (e->duration_us < 0 || e->duration_us > HOLD_MAX_US) {
-		turn_refuse(t, ANSWER_USAGE,
-		    "a time of %lld s: expected at most ten years, or 0 for no end",
-		    (long long)(e->duration_us / SECOND_US));
-		return false;
-	}
-	if (e->kind == EVENT_UNTHROTTLE && !h->throttle.set) {
-		turn_refuse(t, ANSWER_CONFLICT, "host \"%s\" is not throttled", h->name);
-		return false;
-	}
-	if (e->kind == EVENT_RESUME && !h->drain.set) {
-		turn_refuse(t, ANSWER_CONFLICT, "host \"%s\" is not drained", h->name);
-		return false;
-	}
-	return true;
-}
-
-static void
-hold_until(struct turn *t, struct order_hold *hold)
-{
-	hold->until = mono_add(t->event->at.mono, hold->duration_us);
-}
-
-/* The limit is part of the answer. */
-static void
-hold_answer(struct turn *t, const struct host *h)
-{
-	const struct event *e = t->event;
-	char until[48] = "";
-
-	if (e->duration_us > 0)
-		snprintf(
-		    until, sizeof until, " for %lld s", (long long)(e->duration_us / SECOND_US));
-	switch (e->kind) {
-	case EVENT_THROTTLE:
-		turn_reply(t, ANSWER_OK, (round_id){ 0 },
-		    "host %s is throttled to %d%s; its limit is %d", h->name, e->limit, until,
-		    h->limit);
-		break;
-	case EVENT_UNTHROTTLE:
-		turn_reply(t, ANSWER_OK, (round_id){ 0 },
-		    "host %s is throttled no longer; its limit is %d", h->name, h->limit);
-		break;
-	case EVENT_DRAIN:
-		turn_reply(t, ANSWER_OK, (round_id){ 0 },
-		    "host %s takes no new builds%s; %zu run on", h->name, until, h->nlive);
-		break;
-	default:
-		turn_reply(t, ANSWER_OK, (round_id){ 0 }, "host %s takes builds again", h->name);
-	}
-}
-
-void
-host_hold(struct turn *t)
-{
-	const struct event *e = t->event;
-	struct host *h = cluster_find_host(t->c, e->host);
-	struct fact f = { .limit = e->limit, .duration_us = e->duration_us };
-
-	if (!hold_ok(t, h))
-		return;
-	f.kind = e->kind == EVENT_THROTTLE     ? FACT_THROTTLE
-		 : e->kind == EVENT_UNTHROTTLE ? FACT_UNTHROTTLE
-		 : e->kind == EVENT_DRAIN      ? FACT_DRAIN
-					       : FACT_RESUME;
-	memcpy(f.host, e->host, sizeof f.host);
-	memcpy(f.who, e->who, sizeof f.who);
-	memcpy(f.text, e->text, sizeof f.text);
-	turn_fact(t, &f);
-	if (e->kind == EVENT_THROTTLE)
-		hold_until(t, &h->throttle);
-	else if (e->kind == EVENT_DRAIN)
-		hold_until(t, &h->drain);
-	host_limits(t);
-	hold_answer(t, h);
-}
-
-static void
-hold_expire(struct turn *t, struct host *h, struct order_hold *hold, enum fact_kind kind)
-{
-	struct fact f = { .kind = kind, .who = "clock" };
-
-	if (!hold->set || hold->duration_us == 0 || mono_since(hold->until, t->event->at.mono) < 0)
-		return;
-	memcpy(f.host, h->name, sizeof f.host);
-	snprintf(f.text, sizeof f.text, "its time of %lld s was over",
-	    (long long)(hold->duration_us / SECOND_US));
-	turn_fact(t, &f);
-}
-
 void
 host_tick(struct turn *t)
 {
@@ -231,24 +119,9 @@ host_tick(struct turn *t)
 	for (i = 0; i < t->c->nhosts; i++) {
 		struct host *h = t->c->hosts[i];
 
-		hold_expire(t, h, &h->throttle, FACT_UNTHROTTLE);
-		hold_expire(t, h, &h->drain, FACT_RESUME);
+		hold_tick(t, h);
 		host_touch(t->c, h); /* readings grow old */
 	}
-}
-
-/* What is left of a hold after a restart: by the wall clock, the only one that went on, but
- * never more than it was given, however wrong that clock is. */
-static void
-hold_boot(struct turn *t, struct order_hold *hold)
-{
-	int64_t left = hold->duration_us - (t->event->at.wall.us - hold->since.us);
-
-	if (left < 0)
-		left = 0;
-	if (left > hold->duration_us)
-		left = hold->duration_us;
-	hold->until = mono_add(t->event->at.mono, left);
 }
 
 void
@@ -262,12 +135,27 @@ host_boot(struct turn *t)
 
 		h->state = HOST_ABSENT;
 		h->lease_until = t->c->lease_grace_until;
-		hold_boot(t, &h->throttle);
-		hold_boot(t, &h->drain);
+		hold_boot(t, h);
 	}
 }
 
 /* ---- the limit -------------------------------------------------------------------------- */
+
+void
+host_say_limit(struct turn *t, const struct host *h)
+{
+	const struct order_hold *pause = &h->holds[HOLD_PAUSE];
+	struct effect *e;
+
+	if (h->limit == 0)
+		return;
+	e = effects_add(t->effects, EFFECT_LIMIT);
+	memcpy(e->host, h->name, sizeof e->host);
+	e->limit = h->limit;
+	memcpy(e->text, h->limit_reason, sizeof e->text);
+	e->paused = pause->set;
+	e->duration_us = pause->set ? hold_left_us(pause, t->event->at.mono) : 0;
+}
 
 static void
 host_limit(struct turn *t, struct host *h)
@@ -275,7 +163,6 @@ host_limit(struct turn *t, struct host *h)
 	struct fact f = { .kind = FACT_LIMIT };
 	struct governor_decision d;
 	struct governor_input in;
-	struct effect *e;
 
 	governor_input_get(t->c, h, &in);
 	governor_decide(&in, &d);
@@ -286,10 +173,7 @@ host_limit(struct turn *t, struct host *h)
 	memcpy(f.host, h->name, sizeof f.host);
 	memcpy(f.text, d.reason, sizeof f.text);
 	turn_fact(t, &f);
-	e = effects_add(t->effects, EFFECT_LIMIT);
-	memcpy(e->host, h->name, sizeof e->host);
-	e->limit = d.limit;
-	memcpy(e->text, d.reason, sizeof e->text);
+	host_say_limit(t, h);
 }
 
 static int

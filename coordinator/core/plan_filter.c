@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "coordinator/core/hold.h"
 #include "coordinator/core/plan_parts.h"
 #include "proto/base/mem.h"
 
@@ -126,10 +127,13 @@ not_up(const struct candidate *k, char *ret_reason)
 }
 
 static bool
-drained(const struct candidate *k, char *ret_reason)
+closed(const struct candidate *k, char *ret_reason)
 {
-	return k->h->drain.set &&
-	       because(ret_reason, "drained by %s: %.300s", k->h->drain.who, k->h->drain.reason);
+	enum hold_kind kind;
+	const struct order_hold *hold = hold_closes(k->h, &kind);
+
+	return hold != NULL &&
+	       because(ret_reason, "%s by %s: %.300s", hold_word(kind), hold->who, hold->reason);
 }
 
 /* Unknown is no reason to refuse: the agent looks again before it starts anything. */
@@ -174,7 +178,7 @@ plan_filter(const struct cluster *c, const struct build *b, const struct host *h
 		{ FILTER_MEMORY, little_memory },
 		{ FILTER_REFUSED, refused_before },
 		{ FILTER_STATE, not_up },
-		{ FILTER_DRAINED, drained },
+		{ FILTER_DRAINED, closed },
 		{ FILTER_DISK, little_disk },
 		{ FILTER_SLOTS, no_slot },
 	};
@@ -274,7 +278,9 @@ hopeless_clear(struct hopeless *hopeless)
 bool
 plan_has_room(const struct host *h)
 {
-	return h->state == HOST_UP && !h->drain.set && h->nlive < plan_slots(h);
+	enum hold_kind kind;
+
+	return h->state == HOST_UP && hold_closes(h, &kind) == NULL && h->nlive < plan_slots(h);
 }
 
 static const struct host **

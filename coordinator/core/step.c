@@ -110,11 +110,13 @@ step(struct cluster *c, const struct event *event, struct effects *effects)
 		[EVENT_RUN] = round_run,
 		[EVENT_CANCEL] = build_cancel,
 		[EVENT_RETRY] = build_retry,
-		[EVENT_THROTTLE] = host_hold,
-		[EVENT_UNTHROTTLE] = host_hold,
-		[EVENT_DRAIN] = host_hold,
-		[EVENT_RESUME] = host_hold,
+		[EVENT_THROTTLE] = hold_event,
+		[EVENT_UNTHROTTLE] = hold_event,
+		[EVENT_DRAIN] = hold_event,
+		[EVENT_RESUME] = hold_event,
 		[EVENT_PLAN] = build_plan,
+		[EVENT_PIN] = hold_event,
+		[EVENT_PAUSE] = hold_event,
 	};
 	struct turn t = { .c = c, .event = event, .effects = effects };
 	int64_t since_us = mono_since(c->now.mono, event->at.mono);

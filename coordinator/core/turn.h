@@ -33,10 +33,14 @@ void turn_refuse(struct turn *t, enum answer answer, const char *format, ...)
 void host_hello(struct turn *t);
 void host_report(struct turn *t);
 void host_gone(struct turn *t);
-void host_hold(struct turn *t); /* throttle, unthrottle, drain, resume */
 void host_tick(struct turn *t); /* silence, expiry of holds */
 void host_boot(struct turn *t);
 void host_limits(struct turn *t); /* the governor, for the hosts that were touched */
+void host_say_limit(struct turn *t, const struct host *h); /* its limit and whether it is paused */
+/* hold.c */
+void hold_event(struct turn *t); /* drain, throttle, pin, pause, and their ends */
+void hold_tick(struct turn *t, struct host *h); /* ends by themselves */
+void hold_boot(struct turn *t, struct host *h);
 /* lease.c */
 void lease_renew(struct turn *t, struct host *h);
 void lease_speak(struct turn *t, struct host *h); /* it spoke of an attempt, and has not reported */

@@ -64,7 +64,9 @@ int verb_hosts(struct session *s);
 int verb_host(struct session *s);
 int verb_throttle(struct session *s);
 int verb_unthrottle(struct session *s);
+int verb_pin(struct session *s);
 int verb_drain(struct session *s);
+int verb_pause(struct session *s);
 int verb_resume(struct session *s);
 int verb_explain_host(struct session *s);
 /* verb_build.c */

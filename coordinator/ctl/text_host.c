@@ -96,7 +96,9 @@ host_reason(const json_t *host, bool wide)
 
 	if (trouble != NULL && state != NULL && strcmp(state, "up") != 0)
 		fprintf(f, "; %s", trouble);
+	say_hold(f, host, "pause", "paused");
 	say_hold(f, host, "drain", "drained");
+	say_hold(f, host, "pin", "pinned");
 	say_hold(f, host, "throttle", "throttled");
 	if (reason != NULL && level != NULL &&
 	    (wide || (strcmp(level, "start") != 0 && strcmp(level, "operator") != 0)))
@@ -295,8 +297,9 @@ text_explain_host(const json_t *answer, const struct view *view)
 	text_line(view, "", "policies: start %s, min %s, max %s",
 	    get_number(in, "start", &n) ? get_count(a, in, "start") : "as many as threads",
 	    get_count(b, in, "min"), get_number(in, "max", &n) ? get_count(c, in, "max") : "none");
-	text_line(view, "", "throttle %s; %s running; %s",
+	text_line(view, "", "throttle %s; pin %s; %s running; %s",
 	    get_number(in, "throttle", &n) ? get_count(a, in, "throttle") : "none",
+	    get_number(in, "pin", &n) ? get_count(c, in, "pin") : "none",
 	    get_plural(b, in, "steps_running", "step"),
 	    get_true(in, "limited") ? "its builds use all they may"
 				    : "its builds do not ask for more");

@@ -60,6 +60,12 @@ verb_throttle(struct session *s)
 }
 
 int
+verb_pin(struct session *s)
+{
+	return hold(s, "pin");
+}
+
+int
 verb_unthrottle(struct session *s)
 {
 	return hold(s, "unthrottle");
@@ -69,6 +75,12 @@ int
 verb_drain(struct session *s)
 {
 	return hold(s, "drain");
+}
+
+int
+verb_pause(struct session *s)
+{
+	return hold(s, "pause");
 }
 
 int

@@ -71,7 +71,7 @@ change(struct ask *ask, enum event_kind kind)
 }
 
 static enum control_result
-throttle(struct ask *ask)
+bound(struct ask *ask, enum event_kind kind)
 {
 	int64_t limit = 0;
 
@@ -82,7 +82,19 @@ throttle(struct ask *ask)
 		return answer(ask, REPLY_USAGE,
 		    "how many steps at once? -j N was expected, 1 to %d", JOBS_MAX);
 	ask->event->limit = (int32_t)limit;
-	return change(ask, EVENT_THROTTLE);
+	return change(ask, kind);
+}
+
+static enum control_result
+throttle(struct ask *ask)
+{
+	return bound(ask, EVENT_THROTTLE);
+}
+
+static enum control_result
+pin(struct ask *ask)
+{
+	return bound(ask, EVENT_PIN);
 }
 
 static enum control_result
@@ -92,11 +104,23 @@ unthrottle(struct ask *ask)
 }
 
 static enum control_result
-drain(struct ask *ask)
+close_host(struct ask *ask, enum event_kind kind)
 {
 	if (!take_host(ask) || !take_duration(ask) || !take_reason(ask, true))
 		return CONTROL_ANSWERED;
-	return change(ask, EVENT_DRAIN);
+	return change(ask, kind);
+}
+
+static enum control_result
+drain(struct ask *ask)
+{
+	return close_host(ask, EVENT_DRAIN);
+}
+
+static enum control_result
+pause_host(struct ask *ask)
+{
+	return close_host(ask, EVENT_PAUSE);
 }
 
 static enum control_result
@@ -216,7 +240,9 @@ static const struct verb {
 	{ "host", show_host, "host" },
 	{ "throttle", throttle, "host limit for_us reason" },
 	{ "unthrottle", unthrottle, "host" },
+	{ "pin", pin, "host limit for_us reason" },
 	{ "drain", drain, "host for_us reason" },
+	{ "pause", pause_host, "host for_us reason" },
 	{ "resume", resume, "host" },
 	{ "run", run, "branch target* revision reason" },
 	{ "rounds", show_rounds, "branch before count" },

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "coordinator/core/explain.h"
+#include "coordinator/core/hold.h"
 #include "coordinator/core/predict.h"
 
 /* A reading's key, with its unit; whole: it counts bytes or tasks. */
@@ -90,6 +91,16 @@ hold(const struct order_hold *o, struct moment now)
 	return json;
 }
 
+static void
+set_holds(json_t *json, const struct host *h, struct moment now)
+{
+	int kind;
+
+	for (kind = 0; kind < HOLDS; kind++)
+		json_object_set_new(
+		    json, hold_name((enum hold_kind)kind), hold(&h->holds[kind], now));
+}
+
 static json_t *
 sharers(const struct cluster *c, const struct host *h)
 {
@@ -166,8 +177,7 @@ snapshot_host(const struct cluster *c, const struct host *h, struct moment now)
 	    h->state == HOST_ABSENT ? json_null() : json_integer(mono_since(h->seen, now.mono)));
 	json_object_set_new(json, "shares_machine_with", sharers(c, h));
 	json_object_set_new(json, "trouble", snapshot_text(h->trouble));
-	json_object_set_new(json, "throttle", hold(&h->throttle, now));
-	json_object_set_new(json, "drain", hold(&h->drain, now));
+	set_holds(json, h, now);
 	json_object_set_new(json, "readings", readings(h->reported ? &h->load : NULL, age));
 	set_facts(json, h);
 	set_limit(json, h);
@@ -183,19 +193,20 @@ snapshot_explain_host(const struct cluster *c, const struct host *h, struct mome
 	json_t *json, *inputs;
 
 	explain_limit(c, h, sentence, &in);
-	inputs =
-	    json_pack("{s:i, s:I, s:s, s:o, s:i, s:o, s:o, s:b, s:i}", "threads", (int)in.threads,
-		"builds", (json_int_t)in.builds, "governor", governor_mode_name(in.mode), "start",
-		in.start > 0 ? json_integer(in.start) : json_null(), "min", (int)in.min, "max",
-		in.max > 0 ? json_integer(in.max) : json_null(), "throttle",
-		in.throttled ? json_integer(in.throttle) : json_null(), "limited", (int)in.limited,
-		"steps_running", (int)in.running);
-	json = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "host", h->name, "state",
+	inputs = json_pack("{s:i, s:I, s:s, s:o, s:i, s:o, s:o, s:o, s:b, s:b, s:i}", "threads",
+	    (int)in.threads, "builds", (json_int_t)in.builds, "governor",
+	    governor_mode_name(in.mode), "start",
+	    in.start > 0 ? json_integer(in.start) : json_null(), "min", (int)in.min, "max",
+	    in.max > 0 ? json_integer(in.max) : json_null(), "throttle",
+	    in.throttled ? json_integer(in.throttle) : json_null(), "pin",
+	    in.pinned ? json_integer(in.pin) : json_null(), "paused", (int)in.paused, "limited",
+	    (int)in.limited, "steps_running", (int)in.running);
+	json = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "host", h->name, "state",
 	    host_state_name(h->state), "explanation", snapshot_text(sentence), "inputs", inputs,
 	    "readings", readings(in.load, in.load != NULL ? mono_since(h->load_at, now.mono) : 0),
-	    "throttle", hold(&h->throttle, now), "drain", hold(&h->drain, now),
 	    "shares_machine_with", sharers(c, h));
 	assert(json != NULL);
+	set_holds(json, h, now);
 	set_limit(json, h);
 	return json;
 }

@@ -16,6 +16,8 @@ struct given {
 
 #define ANN .throttled = true, .throttle_who = "ann", .throttle_reason = "noise"
 
+#define BOB .pinned = true, .pin_who = "bob", .pin_reason = "trial"
+
 static const struct given cases[] = {
 	{ "a host without builds may run a step for each thread", { .threads = 8 }, 8, 8,
 	    LEVEL_START, "one step for each of its threads" },
@@ -41,6 +43,12 @@ static const struct given cases[] = {
 	    LEVEL_START, "one step" },
 	{ "a throttle at the limit is none either", { .threads = 8, ANN, .throttle = 8 }, 8, 8,
 	    LEVEL_START, "one step" },
+	{ "a pin sets it to exactly that, above the policies' most too",
+	    { .threads = 8, .builds = 1, .min = 1, .max = 6, BOB, .pin = 12 }, 12, 6,
+	    LEVEL_OPERATOR, "pinned by bob (trial); without that it would be 6" },
+	{ "a pin is in force whatever a throttle says",
+	    { .threads = 8, ANN, .throttle = 2, BOB, .pin = 5 }, 5, 8, LEVEL_OPERATOR,
+	    "pinned by bob (trial); without that it would be 8" },
 	{ "never less than one", { .threads = 8, ANN, .throttle = 0 }, 1, 8, LEVEL_OPERATOR,
 	    "throttled" },
 	{ "readings and limited do not move the limit in this release",

@@ -84,9 +84,9 @@ silent(struct pair *p)
 static void
 drained(struct pair *p)
 {
-	p->host->drain.set = true;
-	world_name(p->host->drain.who, "ann");
-	mem_copy_text(p->host->drain.reason, TEXT_SIZE, "new disks");
+	p->host->holds[HOLD_DRAIN].set = true;
+	world_name(p->host->holds[HOLD_DRAIN].who, "ann");
+	mem_copy_text(p->host->holds[HOLD_DRAIN].reason, TEXT_SIZE, "new disks");
 }
 
 static void

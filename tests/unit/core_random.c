@@ -364,7 +364,7 @@ operator_act(struct play *p)
 {
 	static const enum event_kind kinds[] = { EVENT_RUN, EVENT_RUN, EVENT_RUN, EVENT_CANCEL,
 		EVENT_CANCEL, EVENT_RETRY, EVENT_RETRY, EVENT_THROTTLE, EVENT_UNTHROTTLE,
-		EVENT_DRAIN, EVENT_RESUME, EVENT_RESUME, EVENT_POLICY_GONE };
+		EVENT_PIN, EVENT_DRAIN, EVENT_PAUSE, EVENT_RESUME, EVENT_RESUME, EVENT_POLICY_GONE };
 	struct event e = { .kind = kinds[below(p, sizeof kinds / sizeof kinds[0])],
 		.request = 1,
 		.who = "ann",

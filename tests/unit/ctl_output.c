@@ -76,8 +76,8 @@ explained(void **state)
 
 	(void)state;
 	assert_non_null(strstr(text, "2 threads; 1 build here, governor load\n"));
-	assert_non_null(
-	    strstr(text, "throttle none; 1 step running; its builds do not ask for more\n"));
+	assert_non_null(strstr(
+	    text, "throttle none; pin none; 1 step running; its builds do not ask for more\n"));
 	free(text);
 }
 

@@ -221,7 +221,7 @@ small_cluster(void)
 		.who = "bob",
 		.text = "new disk",
 		.duration_us = HOUR_US });
-	cluster_find_host(c, "a2")->drain.until = moment_s(91 + 3600).mono;
+	cluster_find_host(c, "a2")->holds[HOLD_DRAIN].until = moment_s(91 + 3600).mono;
 	soft_state(c);
 	c->now = moment_s(100);
 	return c;

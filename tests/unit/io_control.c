@@ -111,6 +111,14 @@ holds_and_ends(void **state)
 	assert_int_equal(a.event.kind, EVENT_DRAIN);
 	assert_int_equal(a.event.duration_us, 0);
 	done(&a);
+	a = ASK("pause", "host", "a2", "for_us", "60000000", "reason", "noise", NULL);
+	assert_int_equal(a.event.kind, EVENT_PAUSE);
+	assert_int_equal(a.event.duration_us, MINUTE_US);
+	done(&a);
+	a = ASK("pin", "host", "a2", "limit", "5", "reason", "trial", NULL);
+	assert_int_equal(a.event.kind, EVENT_PIN);
+	assert_int_equal(a.event.limit, 5);
+	done(&a);
 	a = ASK("unthrottle", "host", "a2", NULL);
 	assert_int_equal(a.event.kind, EVENT_UNTHROTTLE);
 	done(&a);
@@ -407,6 +415,8 @@ static const struct bad {
 	    REPLY_USAGE, "for_us" },
 	{ "throttle", { "host", "b9", "limit", "3", "reason", "r", NULL }, REPLY_NOT_FOUND, "b9" },
 	{ "drain", { "host", "a1", NULL }, REPLY_USAGE, "--reason" },
+	{ "pause", { "host", "a1", NULL }, REPLY_USAGE, "--reason" },
+	{ "pin", { "host", "a1", "reason", "r", NULL }, REPLY_USAGE, "-j N" },
 	{ "resume", { "host", "b9", NULL }, REPLY_NOT_FOUND, "b9" },
 	{ "unthrottle", { "host", "", NULL }, REPLY_USAGE, "no name" },
 	{ "run", { NULL }, REPLY_USAGE, "branch" },

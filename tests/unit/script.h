@@ -139,19 +139,22 @@ play_of_build(struct world *w, const struct words *a, struct event *e)
 	mem_copy_text(e->text, sizeof e->text, "no longer wanted");
 }
 
-/* throttle HOST LIMIT [SECONDS]; drain HOST [SECONDS]; unthrottle, resume HOST */
+/* throttle, pin HOST LIMIT [SECONDS]; drain, pause HOST [SECONDS]; unthrottle, resume HOST */
 static inline void
 play_hold(struct world *w, const struct words *a, struct event *e)
 {
-	bool throttle = a->word[0][0] == 't';
+	static const enum event_kind kinds[] = { EVENT_THROTTLE, EVENT_UNTHROTTLE, EVENT_PIN,
+		EVENT_DRAIN, EVENT_PAUSE, EVENT_RESUME };
+	bool limit;
+	size_t i = 0;
 
 	(void)w;
-	e->kind = throttle               ? EVENT_THROTTLE
-		  : a->word[0][0] == 'd' ? EVENT_DRAIN
-		  : a->word[0][0] == 'u' ? EVENT_UNTHROTTLE
-					 : EVENT_RESUME;
-	e->limit = throttle ? (int32_t)word_number(a, 2, 0) : 0;
-	e->duration_us = word_number(a, throttle ? 3 : 2, 0) * SECOND_US;
+	while (strcmp(event_kind_name(kinds[i]), a->word[0]) != 0)
+		i++;
+	e->kind = kinds[i];
+	limit = e->kind == EVENT_THROTTLE || e->kind == EVENT_PIN;
+	e->limit = limit ? (int32_t)word_number(a, 2, 0) : 0;
+	e->duration_us = word_number(a, limit ? 3 : 2, 0) * SECOND_US;
 	e->request = 1;
 	mem_copy_text(e->text, sizeof e->text, "noise");
 }
@@ -232,7 +235,9 @@ script_command(struct world *w, const struct words *a)
 		{ "retry", play_of_build },
 		{ "throttle", play_hold },
 		{ "unthrottle", play_hold },
+		{ "pin", play_hold },
 		{ "drain", play_hold },
+		{ "pause", play_hold },
 		{ "resume", play_hold },
 		{ "grant", play_grant },
 		{ "plan", play_plan },
@@ -308,6 +313,7 @@ say_fact(struct text *t, const struct fact *f)
 		break;
 	case FACT_LIMIT:
 	case FACT_THROTTLE:
+	case FACT_PIN:
 		text_printf(t, " %s %d", f->host, f->limit);
 		break;
 	default:
@@ -339,7 +345,8 @@ script_effects(const struct world *w)
 		else if (e->kind == EFFECT_REPLY)
 			text_printf(&t, "reply %s", answers[e->answer]);
 		else if (e->kind == EFFECT_LIMIT)
-			text_printf(&t, "limit %s %d", e->host, e->limit);
+			text_printf(&t, "limit %s %d%s", e->host, e->limit,
+			    e->paused ? " paused" : "");
 		else if (e->attempt.n != 0)
 			text_printf(&t, "%s %s %llu", effect_kind_name(e->kind), e->host,
 			    (ull)e->attempt.n);
