@@ -19,6 +19,8 @@
 
 struct lock_settings {
 	char command[SOURCE_SIZE]; /* for "command": run by /bin/sh -c */
+	char helpers[SOURCE_SIZE]; /* folder of flyball-lock-bpf; "": beside this program, else where
+				    * it is installed */
 	int64_t every_us; /* between the beginnings of two windows */
 	int64_t window_us; /* how long one reads; "profile" reads all the time */
 };
