@@ -127,7 +127,9 @@ report(struct session *session, mono_us now)
 	memcpy(r->start_id, session->facts.start_id, sizeof r->start_id);
 	r->at = now;
 	r->wall_offset_us = session->wall_offset_us;
-	r->limit = session->limit;
+	r->limit = session_in_force(session);
+	r->guard = session->guard.limit;
+	memcpy(r->guard_reason, session->guard.reason, sizeof r->guard_reason);
 	r->load = session->load;
 	r->attempts = list_attempts(session, &r->nattempts);
 	session->reported_at = now;
@@ -272,17 +274,19 @@ check_connection(struct session *session, mono_us now)
 void
 session_tick(struct session *session, mono_us now, int64_t wall_offset_us, const struct load *load)
 {
-	bool busy = session_running(session) > 0;
+	bool busy = session_running(session) > 0, changed;
 
 	session->wall_offset_us = wall_offset_us;
 	session->load = *load;
 	check_connection(session, now);
+	changed = session_guard(session, now);
 	session_divide(session, now);
 	for (size_t i = 0; i < session->nheld; i++) {
 		held_log_tick(&session->held[i]);
 		session_log_send(session, now, &session->held[i]);
 	}
-	if (session->welcomed && is_due(session->reported_at, now,
-				     busy ? session->report_busy_us : session->report_idle_us))
+	if (session->welcomed &&
+	    (changed || is_due(session->reported_at, now,
+			    busy ? session->report_busy_us : session->report_idle_us)))
 		report(session, now);
 }

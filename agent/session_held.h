@@ -13,6 +13,7 @@
 #ifndef FLYBALL_SESSION_HELD_H
 #define FLYBALL_SESSION_HELD_H
 
+#include "agent/guard.h"
 #include "agent/session.h"
 
 struct held {
@@ -38,7 +39,8 @@ struct held {
 struct session {
 	struct host_facts facts;
 	uint64_t epoch;
-	int32_t limit; /* of the host; 0: nobody has said */
+	int32_t limit; /* the coordinator's, of the host; 0: nobody has said */
+	struct guard guard;
 	bool connected, welcomed;
 	mono_us hello_at;
 	mono_us retry_at; /* 0: none; when to make a new connection */
@@ -80,6 +82,10 @@ void session_log_have(struct session *session, mono_us now, const struct message
 
 /* ---- session_limit.c ---- */
 
+/* The limit that holds now: the coordinator's, or the guard's, which is less; 0: none. */
+int32_t session_in_force(const struct session *session);
+/* Once a second, before the division: judges the load; true when the limit in force is another. */
+bool session_guard(struct session *session, mono_us now);
 /* Brings each build's limit to its share; tells keepers what has changed. */
 void session_divide(struct session *session, mono_us now);
 /* A reading says what a build could use. */

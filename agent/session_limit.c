@@ -15,6 +15,50 @@
 
 enum { MEMORY_S = 5 };
 
+/* ---- of the host ---- */
+
+int32_t
+session_in_force(const struct session *session)
+{
+	int32_t guard = session->guard.limit;
+
+	return guard > 0 && (session->limit < 1 || guard < session->limit) ? guard : session->limit;
+}
+
+static int32_t
+running_steps(const struct session *session)
+{
+	int32_t sum = 0;
+
+	for (size_t i = 0; i < session->nheld; i++) {
+		if (session->held[i].status.state != ATTEMPT_ENDED)
+			sum += session->held[i].status.running;
+	}
+	return sum;
+}
+
+bool
+session_guard(struct session *session, mono_us now)
+{
+	struct guard *guard = &session->guard;
+	int32_t held = guard->limit, before = session_in_force(session);
+	const struct guard_input in = { .now = now,
+		.load = &session->load,
+		.memory_bytes = session->facts.memory_bytes,
+		.limit = session->limit,
+		.running = running_steps(session) };
+
+	guard_step(guard, &in);
+	if (guard->limit != held && guard->limit > 0)
+		session_say(session, held == 0 || guard->limit < held, "guard: %s", guard->reason);
+	else if (guard->limit != held)
+		session_say(session, false, "guard: memory suffices again; limit %d -> %d",
+		    (int)held, (int)session->limit);
+	return session_in_force(session) != before;
+}
+
+/* ---- of each build ---- */
+
 void
 held_appetite(struct held *held, mono_us now)
 {
@@ -72,7 +116,7 @@ tell(struct session *session, struct held *held, int32_t limit)
 static void
 give(struct session *session, struct held *held, int32_t limit)
 {
-	int32_t free_now = session->limit - taken_by_others(session, held);
+	int32_t free_now = session_in_force(session) - taken_by_others(session, held);
 
 	if (limit > free_now)
 		limit = free_now > held->limit ? free_now : held->limit;
@@ -87,7 +131,7 @@ session_divide(struct session *session, mono_us now)
 	int32_t *limits;
 	size_t n = 0;
 
-	if (session->limit < 1) /* nobody has said: what runs keeps what it has */
+	if (session_in_force(session) < 1) /* nobody has said: what runs keeps what it has */
 		return;
 	shares = mem_calloc(session->nheld + 1, sizeof *shares);
 	live = mem_calloc(session->nheld + 1, sizeof(struct held *));
@@ -98,7 +142,7 @@ session_divide(struct session *session, mono_us now)
 		shares[n] = claim(&session->held[i], now);
 		live[n++] = &session->held[i];
 	}
-	session_share(session->limit, shares, n, limits);
+	session_share(session_in_force(session), shares, n, limits);
 	for (size_t i = 0; i < n; i++) {
 		if (limits[i] < live[i]->limit)
 			tell(session, live[i], limits[i]);

@@ -692,6 +692,88 @@ test_an_agent_that_knows_no_limit_leaves_builds_alone(void **state)
 	session_destroy(session);
 }
 
+/* Some seconds with so much free memory and pages that come back from swap. */
+static void
+tick_under(struct session *session, int seconds, double free_bytes, double swap_in)
+{
+	struct load load = { .missing =
+				 ~(UINT64_C(1) << LOAD_MEMORY_FREE | UINT64_C(1) << LOAD_SWAP_IN) };
+
+	load.readings[LOAD_MEMORY_FREE].value = free_bytes;
+	load.readings[LOAD_SWAP_IN].value = swap_in;
+	for (int i = 0; i < seconds; i++) {
+		now = mono_add(now, SECOND_US);
+		session_tick(session, now, 0, &load);
+		take_actions(session);
+	}
+}
+
+static void
+test_a_host_that_swaps_cuts_its_builds_at_once_and_says_so(void **state)
+{
+	struct session *session = session_of(2);
+	const struct message_report *report;
+
+	(void)state;
+	be_welcomed(session);
+	begin(session, 1);
+	hear_stat(session, 1, 8, 8, true, 0);
+	tick_under(session, 1, 9e9, 50e6);
+	assert_int_equal(action_of(ACTION_LIMIT, 0)->limit, 5);
+	assert_true(action_of(ACTION_SAY, 0)->urgent);
+	assert_non_null(
+	    strstr(action_of(ACTION_SAY, 0)->text, "swapping in 48 MB/s: limit 8 -> 5"));
+	report = &sent(MESSAGE_REPORT, 0)->report;
+	assert_int_equal(report->limit, 5);
+	assert_int_equal(report->guard, 5);
+	assert_non_null(strstr(report->guard_reason, "swapping in"));
+	session_destroy(session);
+}
+
+static void
+test_the_guard_works_while_the_coordinator_is_away(void **state)
+{
+	struct session *session = session_of(2);
+	struct message m = { .limit = { .limit = 16 } };
+
+	(void)state;
+	be_welcomed(session);
+	begin(session, 1);
+	hear_stat(session, 1, 8, 8, true, 0);
+	session_gone(session);
+	tick_under(session, 1, 100e6, 0);
+	assert_int_equal(action_of(ACTION_LIMIT, 0)->limit, 5);
+	assert_null(sent(MESSAGE_REPORT, 0));
+	be_welcomed(session);
+	hear(session, &m, MESSAGE_LIMIT); /* it knows of nothing, and may say what it likes */
+	assert_null(action_of(ACTION_LIMIT, 0));
+	assert_int_equal(sent(MESSAGE_REPORT, 0)->report.limit, 5);
+	hear_stat(session, 1, 5, 5, true, 0);
+	tick_under(session, 200, 15e9, 0);
+	assert_int_equal(sent(MESSAGE_REPORT, 0)->report.limit, 16);
+	assert_int_equal(sent(MESSAGE_REPORT, 0)->report.guard, 0);
+	session_destroy(session);
+}
+
+static void
+test_a_guarded_host_still_runs_a_step_of_each_build(void **state)
+{
+	struct session *session = session_of(2);
+
+	(void)state;
+	be_welcomed(session);
+	begin(session, 1);
+	begin(session, 2);
+	for (int i = 0; i < 60; i++) {
+		tick_under(session, 1, 50e6, 50e6);
+		hear_stat(session, 1, 1, 1, true, 0);
+		hear_stat(session, 2, 1, 1, true, 0);
+		for (size_t k = 0; action_of(ACTION_LIMIT, k) != NULL; k++)
+			assert_int_equal(action_of(ACTION_LIMIT, k)->limit, 1);
+	}
+	session_destroy(session);
+}
+
 static void
 test_shares_of_one_limit(void **state)
 {
@@ -898,6 +980,9 @@ main(void)
 		cmocka_unit_test(test_a_keeper_that_did_not_hear_its_limit_is_told_again),
 		cmocka_unit_test(test_without_a_coordinator_the_last_limit_stays),
 		cmocka_unit_test(test_an_agent_that_knows_no_limit_leaves_builds_alone),
+		cmocka_unit_test(test_a_host_that_swaps_cuts_its_builds_at_once_and_says_so),
+		cmocka_unit_test(test_the_guard_works_while_the_coordinator_is_away),
+		cmocka_unit_test(test_a_guarded_host_still_runs_a_step_of_each_build),
 		cmocka_unit_test(test_shares_of_one_limit),
 		cmocka_unit_test(test_any_shares_keep_the_law),
 		cmocka_unit_test(test_a_second_build_gets_only_what_the_first_has_let_go),
