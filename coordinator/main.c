@@ -79,6 +79,9 @@ on_effect(void *arg, const struct effect *e)
 		operators_reply(co->operators, e);
 	else if (e->kind == EFFECT_REFUSE)
 		log_throttled(e->host, "%s, ignoring", e->text);
+	else if (e->kind == EFFECT_WOULD)
+		log_notice("the governor would set host=%s limit=%d because=\"%s\"", e->host,
+		    e->limit, e->text);
 	else
 		agents_effect(co->agents, e);
 }

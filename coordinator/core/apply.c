@@ -12,6 +12,7 @@
 #include "coordinator/core/cluster_place.h"
 #include "coordinator/core/fields.h"
 #include "coordinator/core/hold.h"
+#include "coordinator/core/mode.h"
 #include "proto/base/mem.h"
 
 static int
@@ -406,6 +407,50 @@ apply_limit(struct cluster *c, const struct fact *f, struct err *err)
 	return 0;
 }
 
+static void
+order_remove(struct cluster *c, size_t i)
+{
+	c->norders--;
+	memmove(&c->orders[i], &c->orders[i + 1], (c->norders - i) * sizeof *c->orders);
+}
+
+static void
+order_set(struct cluster *c, const struct fact *f)
+{
+	size_t i = mode_place(c, f->scope, f->name);
+
+	if (mode_find(c, f->scope, f->name) == NULL) {
+		c->orders = mem_room(c->orders, c->norders, &c->orders_capacity, sizeof *c->orders);
+		memmove(&c->orders[i + 1], &c->orders[i], (c->norders - i) * sizeof *c->orders);
+		c->norders++;
+	}
+	c->orders[i] = (struct mode_order){ .scope = f->scope, .mode = f->mode, .since = f->at };
+	memcpy(c->orders[i].name, f->name, sizeof f->name);
+	memcpy(c->orders[i].who, f->who, sizeof f->who);
+	memcpy(c->orders[i].reason, f->text, sizeof f->text);
+}
+
+static int
+apply_governor(struct cluster *c, const struct fact *f, struct err *err)
+{
+	size_t i;
+
+	if ((unsigned)f->scope > SCOPE_HOST || (unsigned)f->mode > GOVERNOR_ACT)
+		return misfit(f, "no such scope or mode", err);
+	if (f->kind == FACT_GOVERNOR_LIFTED && f->scope != SCOPE_FARM &&
+	    mode_find(c, f->scope, f->name) == NULL)
+		return misfit(f, "no such order", err);
+	if (f->scope == SCOPE_FARM)
+		c->norders = 0;
+	if (f->kind == FACT_GOVERNOR)
+		order_set(c, f);
+	else if (f->scope != SCOPE_FARM)
+		order_remove(c, mode_place(c, f->scope, f->name));
+	for (i = 0; i < c->nhosts; i++)
+		host_touch(c, c->hosts[i]);
+	return 0;
+}
+
 int
 cluster_apply(struct cluster *c, const struct fact *fact, struct err *err)
 {
@@ -432,6 +477,8 @@ cluster_apply(struct cluster *c, const struct fact *fact, struct err *err)
 		[FACT_UNPIN] = apply_hold,
 		[FACT_PAUSE] = apply_hold,
 		[FACT_UNPAUSE] = apply_hold,
+		[FACT_GOVERNOR] = apply_governor,
+		[FACT_GOVERNOR_LIFTED] = apply_governor,
 	};
 
 	if ((unsigned)fact->kind >= FACT_KINDS || apply[fact->kind] == NULL)

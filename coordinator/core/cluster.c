@@ -66,6 +66,7 @@ cluster_destroy(struct cluster *c)
 	free(c->attempts);
 	free(c->open);
 	free(c->touched);
+	free(c->orders);
 	free(c);
 }
 

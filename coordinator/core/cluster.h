@@ -58,6 +58,16 @@ struct order_hold {
 	char reason[TEXT_SIZE];
 };
 
+/* What an operator, or an alarm, says of the governor's mode above the policies (mode.h). */
+struct mode_order {
+	enum mode_scope scope;
+	char name[NAME_SIZE]; /* "" for the farm */
+	enum governor_mode mode;
+	wall_us since;
+	char who[NAME_SIZE];
+	char reason[TEXT_SIZE];
+};
+
 struct host {
 	/* hard */
 	char name[NAME_SIZE];
@@ -78,6 +88,10 @@ struct host {
 	mono_us load_at;
 	int32_t limit_reported; /* what the agent says is in force */
 	bool touched; /* is in the cluster's list */
+	int32_t
+	    would; /* what the law would set, when its mode does not let it; 0: nothing to say */
+	wall_us would_since;
+	char would_reason[TEXT_SIZE];
 	char trouble[TEXT_SIZE]; /* the last thing that went wrong with it */
 };
 
@@ -161,6 +175,8 @@ struct cluster {
 	struct lesson *lessons; /* in the order of branch and target */
 	size_t nopen, open_capacity;
 	build_id *open; /* builds that are not done, in order of id */
+	size_t norders, orders_capacity;
+	struct mode_order *orders; /* in the order of scope and name */
 	size_t ntouched, touched_capacity;
 	struct host **touched; /* what the governor goes by has changed for these */
 	struct moment now; /* of the last event */

@@ -10,6 +10,7 @@
 
 #include "coordinator/core/fields.h"
 #include "coordinator/core/hold.h"
+#include "coordinator/core/mode.h"
 
 typedef unsigned long long ull;
 
@@ -21,6 +22,9 @@ check_order(const struct cluster *c, struct err *err)
 	for (i = 1; i < c->nhosts; i++)
 		if (strcmp(c->hosts[i - 1]->name, c->hosts[i]->name) >= 0)
 			return err_set(err, "hosts out of order at \"%s\"", c->hosts[i]->name);
+	for (i = 0; i < c->norders; i++)
+		if (mode_place(c, c->orders[i].scope, c->orders[i].name) != i)
+			return err_set(err, "orders out of order at \"%s\"", c->orders[i].name);
 	for (i = 0; i < c->nbranches; i++)
 		if (cluster_find_policy_version(c, c->branches[i]) == NULL)
 			return err_set(err, "branch %zu has no policy", i);
@@ -203,6 +207,20 @@ dump_hosts(const struct cluster *c, struct text *t)
 }
 
 static void
+dump_orders(const struct cluster *c, struct text *t)
+{
+	size_t i;
+
+	for (i = 0; i < c->norders; i++) {
+		const struct mode_order *order = &c->orders[i];
+
+		text_printf(t, "governor %s %s %s %s %s %lld\n", mode_scope_name(order->scope),
+		    order->name, governor_mode_name(order->mode), order->who, order->reason,
+		    (long long)order->since.us);
+	}
+}
+
+static void
 dump_policies(const struct cluster *c, struct text *t)
 {
 	size_t i;
@@ -271,6 +289,7 @@ dump(const struct cluster *c)
 	struct text t = { 0 };
 
 	dump_policies(c, &t);
+	dump_orders(c, &t);
 	dump_hosts(c, &t);
 	dump_builds(c, &t);
 	dump_attempts(c, &t);

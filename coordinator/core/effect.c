@@ -18,6 +18,7 @@ static const char *const names[EFFECT_KINDS] = {
 	[EFFECT_REPLY] = "reply",
 	[EFFECT_REFUSE] = "refuse",
 	[EFFECT_PLAN] = "plan",
+	[EFFECT_WOULD] = "would",
 };
 
 const char *

@@ -26,6 +26,7 @@ enum effect_kind {
 	EFFECT_REPLY, /* request, status, text, round */
 	EFFECT_REFUSE, /* host or request nothing waits for; text: an event that made no sense */
 	EFFECT_PLAN, /* version: a plan is wanted */
+	EFFECT_WOULD, /* host, limit, text: what the law would set if its mode let it; for the log */
 	EFFECT_KINDS
 };
 

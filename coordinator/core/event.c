@@ -28,6 +28,8 @@ static const char *const names[EVENT_KINDS] = {
 	[EVENT_PLAN] = "plan",
 	[EVENT_PIN] = "pin",
 	[EVENT_PAUSE] = "pause",
+	[EVENT_GOVERNOR] = "governor",
+	[EVENT_GOVERNOR_LIFT] = "governor_lift",
 };
 
 const char *
@@ -66,6 +68,9 @@ static const struct field event_fields[] = {
 	INT("limit", limit),
 	INT("duration_us", duration_us),
 	INT("version", version),
+	INT("scope", scope),
+	INT("mode", mode),
+	TEXT(name),
 	MANY(FIELD_NAMES, names, event.nnames, NULL),
 	MANY(FIELD_LIST, policy, npolicy, policy_fields),
 	MANY(FIELD_LIST, facts, nfacts, host_facts_fields),

@@ -34,6 +34,8 @@ enum event_kind {
 	EVENT_PLAN, /* version, moves */
 	EVENT_PIN, /* host, limit, duration_us, text reason */
 	EVENT_PAUSE, /* host, duration_us, text reason */
+	EVENT_GOVERNOR, /* scope, name, mode, text reason */
+	EVENT_GOVERNOR_LIFT, /* scope, name, text reason */
 	EVENT_KINDS
 };
 
@@ -58,6 +60,9 @@ struct event {
 	int32_t limit;
 	int64_t duration_us;
 	uint64_t version;
+	enum mode_scope scope;
+	enum governor_mode mode;
+	char name[NAME_SIZE]; /* of what the scope says */
 	size_t nnames;
 	char (*names)[NAME_SIZE];
 	struct policy *policy;

@@ -34,6 +34,8 @@ static const char *const names[FACT_KINDS] = {
 	[FACT_UNPIN] = "unpin",
 	[FACT_PAUSE] = "pause",
 	[FACT_UNPAUSE] = "unpause",
+	[FACT_GOVERNOR] = "governor",
+	[FACT_GOVERNOR_LIFTED] = "governor_lifted",
 };
 
 const char *
@@ -77,6 +79,9 @@ static const struct field fact_fields[] = {
 	INT("limit", limit),
 	INT("duration_us", duration_us),
 	INT("verdict", verdict),
+	INT("scope", scope),
+	INT("mode", mode),
+	TEXT(name),
 	TEXT(host),
 	TEXT(branch),
 	TEXT(target),

@@ -39,6 +39,8 @@ enum fact_kind {
 	FACT_UNPIN, /* host, who, text */
 	FACT_PAUSE, /* as FACT_DRAIN: and what runs there stands still */
 	FACT_UNPAUSE, /* host, who, text */
+	FACT_GOVERNOR, /* scope, name, mode, who, text reason: a farm's ends all others */
+	FACT_GOVERNOR_LIFTED, /* scope, name, who, text: a farm's, all of them */
 	FACT_KINDS
 };
 
@@ -61,6 +63,9 @@ struct fact {
 	int32_t limit;
 	int64_t duration_us; /* 0: without end */
 	enum verdict verdict;
+	enum mode_scope scope;
+	enum governor_mode mode;
+	char name[NAME_SIZE]; /* of what the scope says */
 	char host[NAME_SIZE];
 	char branch[NAME_SIZE];
 	char target[NAME_SIZE];

@@ -39,6 +39,7 @@ const struct field policy_fields[] = {
 	INT(policy, jobs_min),
 	INT(policy, jobs_max),
 	INT(policy, jobs_start),
+	INT(policy, spin_target_ppm),
 	FIELD_MANY(FIELD_LIST, struct policy, "targets", targets, ntargets, target_fields),
 	FIELD_END,
 };

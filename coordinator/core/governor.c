@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coordinator/core/mode.h"
 #include "proto/base/mem.h"
 
 static int32_t
@@ -83,6 +84,7 @@ governor_decide(const struct governor_input *in, struct governor_decision *ret_d
 	say_start(in, &d);
 	bound_by_policies(in, &d);
 	d.would = d.limit;
+	memcpy(d.would_reason, d.reason, sizeof d.would_reason);
 	bound_by_operator(in, &d);
 	*ret_decision = d;
 }
@@ -93,8 +95,7 @@ add_build(const struct cluster *c, const struct attempt *a, struct governor_inpu
 	const struct build *b = cluster_find_build(c, a->build);
 	const struct policy *p = build_policy(c, b);
 
-	if (in->builds++ == 0 || p->governor < in->mode)
-		in->mode = p->governor;
+	in->builds++;
 	if (p->jobs_start > in->start)
 		in->start = p->jobs_start;
 	if (p->jobs_min > in->min)
@@ -112,7 +113,7 @@ governor_input_get(const struct cluster *c, const struct host *h, struct governo
 	const struct attempt *a;
 	size_t i;
 
-	in.mode = GOVERNOR_OBSERVE;
+	in.mode = governor_mode_of_host(c, h, NULL);
 	for (i = 0; (a = host_live_attempt(c, h, i)) != NULL; i++)
 		add_build(c, a, &in);
 	in.throttled = throttle->set;

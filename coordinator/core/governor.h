@@ -18,7 +18,7 @@
 struct governor_input {
 	int32_t threads;
 	int32_t limit; /* in force; 0 none */
-	enum governor_mode mode; /* the most careful of the builds' */
+	enum governor_mode mode; /* mode.h: the most careful of the builds' */
 	size_t builds; /* that run here */
 	int32_t start; /* wanted by policies; 0 as many as threads */
 	int32_t min, max; /* policies' bounds over all builds here; max 0 none */
@@ -39,6 +39,7 @@ struct governor_input {
 struct governor_decision {
 	int32_t limit; /* to set; the one in force: leave it */
 	int32_t would; /* what the law would set if it could act */
+	char would_reason[TEXT_SIZE];
 	enum governor_level level;
 	char reason[TEXT_SIZE];
 };

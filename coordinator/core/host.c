@@ -157,6 +157,29 @@ host_say_limit(struct turn *t, const struct host *h)
 	e->duration_us = pause->set ? hold_left_us(pause, t->event->at.mono) : 0;
 }
 
+/* Told when it changes, in modes that leave it at that. What an operator holds a host to is no
+ * opinion of the law's. */
+static void
+host_would(
+    struct turn *t, struct host *h, enum governor_mode mode, const struct governor_decision *d)
+{
+	bool held = mode == GOVERNOR_OBSERVE || mode == GOVERNOR_ADVISE;
+	int32_t would = held && d->level != LEVEL_OPERATOR && d->would != d->limit ? d->would : 0;
+	struct effect *e;
+
+	if (would == h->would)
+		return;
+	h->would = would;
+	h->would_since = t->event->at.wall;
+	memcpy(h->would_reason, d->would_reason, sizeof h->would_reason);
+	if (would == 0)
+		return;
+	e = effects_add(t->effects, EFFECT_WOULD);
+	memcpy(e->host, h->name, sizeof e->host);
+	e->limit = would;
+	memcpy(e->text, d->would_reason, sizeof e->text);
+}
+
 static void
 host_limit(struct turn *t, struct host *h)
 {
@@ -166,6 +189,7 @@ host_limit(struct turn *t, struct host *h)
 
 	governor_input_get(t->c, h, &in);
 	governor_decide(&in, &d);
+	host_would(t, h, in.mode, &d);
 	if (d.limit == h->limit && strcmp(d.reason, h->limit_reason) == 0)
 		return;
 	f.limit = d.limit;

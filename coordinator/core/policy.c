@@ -21,6 +21,14 @@ governor_mode_name(enum governor_mode mode)
 }
 
 const char *
+mode_scope_name(enum mode_scope scope)
+{
+	static const char *const names[] = { "farm", "branch", "class", "host" };
+
+	return (unsigned)scope < sizeof names / sizeof names[0] ? names[scope] : "?";
+}
+
+const char *
 release_test_name(enum release_test test)
 {
 	static const char *const names[] = { "any", "=", ">=", ">", "<=", "<" };

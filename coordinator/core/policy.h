@@ -19,6 +19,11 @@ enum governor_mode { GOVERNOR_OFF, GOVERNOR_OBSERVE, GOVERNOR_ADVISE, GOVERNOR_A
 
 const char *governor_mode_name(enum governor_mode mode);
 
+/* What an operator's order about the mode is for, the widest first (mode.h). */
+enum mode_scope { SCOPE_FARM, SCOPE_BRANCH, SCOPE_CLASS, SCOPE_HOST };
+
+const char *mode_scope_name(enum mode_scope scope);
+
 /* How a host's release is compared with the one needed. */
 enum release_test { RELEASE_ANY, RELEASE_EQ, RELEASE_GE, RELEASE_GT, RELEASE_LE, RELEASE_LT };
 
@@ -46,7 +51,9 @@ struct policy {
 	char origin[SOURCE_SIZE]; /* the file it was read from */
 	int32_t priority;
 	enum governor_mode governor;
-	int32_t jobs_min, jobs_max, jobs_start; /* start 0: as many as the host has threads */
+	int32_t jobs_min, jobs_max;
+	int32_t jobs_start; /* 0: what was learned, else as many as the host has threads */
+	int32_t spin_target_ppm; /* share of busy CPU time, in millionths; 0: learned */
 	size_t ntargets;
 	struct target *targets;
 };

@@ -6,24 +6,48 @@
  */
 #include "coordinator/core/predict.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { SAMPLES_MAX = 6, LOOK_BACK_MAX = 4096 };
 
+/* To 1, 2, 3, 4, 6, 8, 12 ... GiB, the nearest by ratio: firmware takes some of it from one host
+ * and not from another of the same make. */
 static int64_t
-gigabytes(const struct host *h)
+memory_size(const struct host *h)
 {
-	return (h->facts.memory_bytes + (INT64_C(1) << 29)) >> 30;
+	double gib = (double)h->facts.memory_bytes / (double)(INT64_C(1) << 30);
+	int64_t size = 1, next = 2;
+
+	while (gib * gib > (double)size * (double)next && size < INT64_C(1) << 20) {
+		size = next;
+		next = size % 3 == 0 ? size / 3 * 4 : size / 2 * 3;
+	}
+	return size;
+}
+
+static uint32_t
+hash(uint32_t sum, const char *text)
+{
+	for (; *text != '\0'; text++)
+		sum = (sum ^ (unsigned char)*text) * UINT32_C(16777619);
+	return sum * UINT32_C(16777619);
 }
 
 void
-host_class_name(const struct host *h, char ret_name[TEXT_SIZE])
+host_class(const struct host *h, char ret_name[NAME_SIZE])
 {
 	const struct host_facts *f = &h->facts;
+	uint32_t sum =
+	    hash(hash(hash(hash(UINT32_C(2166136261), f->os), f->release), f->arch), f->cpu);
+	char *p;
 
-	snprintf(ret_name, TEXT_SIZE, "%s-%s-%s-%dt-%lldg", f->os, f->release, f->arch, f->threads,
-	    (long long)gigabytes(h));
+	snprintf(ret_name, NAME_SIZE, "%.10s-%.16s-%.8s-%dt-%dg-%04x", f->os, f->release, f->arch,
+	    f->threads, (int)memory_size(h), (unsigned)((sum ^ sum >> 16) & 0xffff));
+	for (p = ret_name; *p != '\0'; p++)
+		if (!isalnum((unsigned char)*p) && strchr("._+-", *p) == NULL)
+			*p = '_';
 }
 
 bool
@@ -31,7 +55,7 @@ host_same_class(const struct host *a, const struct host *b)
 {
 	const struct host_facts *x = &a->facts, *y = &b->facts;
 
-	return x->threads == y->threads && gigabytes(a) == gigabytes(b) &&
+	return x->threads == y->threads && memory_size(a) == memory_size(b) &&
 	       strcmp(x->os, y->os) == 0 && strcmp(x->release, y->release) == 0 &&
 	       strcmp(x->arch, y->arch) == 0 && strcmp(x->cpu, y->cpu) == 0;
 }

@@ -24,7 +24,8 @@ struct prediction predict_build(
     const struct cluster *c, const struct build *b, const struct host *h);
 
 bool host_same_class(const struct host *a, const struct host *b);
-/* Hosts alike in OS release, CPU, threads and memory: "Linux 6.1 x86_64 8t 32g". */
-void host_class_name(const struct host *h, char ret_name[TEXT_SIZE]);
+/* Hosts alike in OS release, CPU, threads and memory have the same class, a name: "Linux-6.1-x86_64-24t-64g-03fa";
+ * memory is rounded, and the end stands for what the name has no room for. */
+void host_class(const struct host *h, char ret_name[NAME_SIZE]);
 
 #endif

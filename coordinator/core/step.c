@@ -117,6 +117,8 @@ step(struct cluster *c, const struct event *event, struct effects *effects)
 		[EVENT_PLAN] = build_plan,
 		[EVENT_PIN] = hold_event,
 		[EVENT_PAUSE] = hold_event,
+		[EVENT_GOVERNOR] = mode_event,
+		[EVENT_GOVERNOR_LIFT] = mode_event,
 	};
 	struct turn t = { .c = c, .event = event, .effects = effects };
 	int64_t since_us = mono_since(c->now.mono, event->at.mono);

@@ -41,6 +41,11 @@ void host_say_limit(struct turn *t, const struct host *h); /* its limit and whet
 void hold_event(struct turn *t); /* drain, throttle, pin, pause, and their ends */
 void hold_tick(struct turn *t, struct host *h); /* ends by themselves */
 void hold_boot(struct turn *t, struct host *h);
+/* mode.c */
+void mode_event(struct turn *t); /* an order, or its end */
+/* The law does not trust what it sees there: the host is observed until an operator says otherwise.
+ * Said once. */
+void host_alarm(struct turn *t, struct host *h, const char *why);
 /* lease.c */
 void lease_renew(struct turn *t, struct host *h);
 void lease_speak(struct turn *t, struct host *h); /* it spoke of an attempt, and has not reported */

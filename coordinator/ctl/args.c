@@ -48,6 +48,10 @@ const struct option_info option_infos[OPTIONS] = {
 	[OPTION_FOLLOW] = { "follow", 'f', NULL, false, "go on until the build is over" },
 	[OPTION_ATTEMPT] = { "attempt", 0, "N", false, "of this attempt, not of the last" },
 	[OPTION_CHECK] = { "check", 0, NULL, false, "exit 8 when there is an alarm" },
+	[OPTION_BRANCH] = { "branch", 0, "BRANCH", false, "for the builds of this branch" },
+	[OPTION_CLASS] = { "class", 0, "CLASS", false,
+	    "for hosts of this class, as flyball hosts shows it" },
+	[OPTION_HOST] = { "host", 0, "HOST", false, "for this host" },
 	[OPTION_ALL] = { "all", 'a', NULL, false, "all that there are, not the newest alone" },
 };
 

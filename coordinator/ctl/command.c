@@ -49,6 +49,17 @@ const struct command commands[] = {
 	    TAKES(FOR) | TAKES(REASON), TAKES(REASON), 1, 1, "host", false, verb_pause, NULL },
 	{ "resume", "HOST", "let a drained or paused host go on", "", 0, 0, 1, 1, "host", false,
 	    verb_resume, NULL },
+	{ "governor",
+	    "[off|observe|advise|act|policy [--host HOST | --class CLASS | --branch BRANCH] "
+	    "--reason "
+	    "TEXT]",
+	    "what the governor may do: show it, or give an order above the policies",
+	    "off: hosts get the limit they start with; observe: what it would do is recorded; "
+	    "advise: and shown; act: it moves limits. The most specific order holds: host, class, "
+	    "branch, the whole farm, then the policy. One for the whole farm ends all others; "
+	    "policy lifts an order.",
+	    TAKES(BRANCH) | TAKES(CLASS) | TAKES(HOST) | TAKES(REASON), 0, 0, 1, "mode", false,
+	    verb_governor, NULL },
 	{ "run", "BRANCH [TARGET...] [--rev REVISION] [--reason TEXT] [--wait]",
 	    "start a round of a branch",
 	    "Prints the round's number. Without targets it builds all of the branch's. With --wait "

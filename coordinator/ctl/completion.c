@@ -60,6 +60,8 @@ completion_names(const char *operand)
 {
 	if (strcmp(operand, "host") == 0)
 		return "flyball hosts --timeout 2s 2>/dev/null | awk 'NR>1{print $1}'";
+	if (strcmp(operand, "class") == 0)
+		return "flyball hosts --timeout 2s 2>/dev/null | awk 'NR>1{print $2}' | sort -u";
 	/* Those in force, a line each in a list of the answer. */
 	if (strcmp(operand, "branch") == 0)
 		return "flyball status --json --timeout 2s 2>/dev/null | awk -F'\"' "
@@ -68,6 +70,30 @@ completion_names(const char *operand)
 		return "flyball builds --timeout 2s 2>/dev/null | awk 'NR>1{print $1; print "
 		       "$2\"/\"$3}'";
 	return "";
+}
+
+const char *
+completion_words(const char *operand)
+{
+	if (strcmp(operand, "mode") == 0)
+		return "off observe advise act policy";
+	return strcmp(operand, "shell") == 0 ? "bash zsh fish" : "";
+}
+
+const char *
+completion_kind(size_t option)
+{
+	switch (option) {
+	case OPTION_ROUND:
+	case OPTION_BRANCH:
+		return "branch";
+	case OPTION_CLASS:
+		return "class";
+	case OPTION_HOST:
+		return "host";
+	default:
+		return "";
+	}
 }
 
 const char *

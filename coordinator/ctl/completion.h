@@ -27,6 +27,10 @@ void completion_second_words(const char *name, FILE *out);
 
 /* What lists the names that a first operand may have, as shell. */
 const char *completion_names(const char *operand);
+/* The words that a first operand may be, when they are always the same; else "". */
+const char *completion_words(const char *operand);
+/* What an option's value names, as an operand would; else "". */
+const char *completion_kind(size_t option);
 /* The words that an option may have for its value. */
 const char *completion_values(size_t option);
 bool completion_is_file(size_t option);

@@ -74,8 +74,8 @@ bash_values(FILE *out)
 			continue;
 		fputs("\t", out);
 		bash_option(i, out);
-		if (i == OPTION_ROUND)
-			fprintf(out, ") words=$(%s) ;;\n", completion_names("branch"));
+		if (completion_names(completion_kind(i))[0] != '\0')
+			fprintf(out, ") words=$(%s) ;;\n", completion_names(completion_kind(i)));
 		else if (completion_is_file(i))
 			fprintf(out, ") files=1 ;;\n");
 		else
@@ -108,8 +108,9 @@ bash_operand(const struct command *c, FILE *out)
 		fprintf(out, "\t*:\"0:%s:\") words=$(%s) ;;\n", c->name, names);
 	else if (strcmp(c->operand, "file") == 0)
 		fprintf(out, "\t*:*:\"%s\":*) files=1 ;;\n", c->name);
-	else if (strcmp(c->operand, "shell") == 0)
-		fprintf(out, "\t*:\"0:%s:\") words='bash zsh fish' ;;\n", c->name);
+	else if (completion_words(c->operand)[0] != '\0')
+		fprintf(
+		    out, "\t*:\"0:%s:\") words='%s' ;;\n", c->name, completion_words(c->operand));
 }
 
 /* verb: "explain", or "" for the first words. */

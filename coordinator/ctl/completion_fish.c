@@ -36,14 +36,14 @@ fish_when(const char *name, FILE *out)
 static void
 fish_names(const char *names, FILE *out)
 {
-	fprintf(out, " -f -a '(sh -c \"");
+	fprintf(out, " -a '(sh -c \"");
 	for (; *names != '\0'; names++)
 		fprintf(out, "%s%c",
 		    *names == '\''                  ? "\\"
 		    : strchr("$\"", *names) != NULL ? "\\\\"
 						    : "",
 		    *names);
-	fprintf(out, "\")'\n");
+	fprintf(out, "\")'");
 }
 
 static void
@@ -54,12 +54,14 @@ fish_operand(const struct command *c, FILE *out)
 	if (c->operand[0] == '\0')
 		return;
 	fish_when(c->name, out);
-	if (names[0] != '\0')
+	if (names[0] != '\0') {
+		fprintf(out, " -f");
 		fish_names(names, out);
-	else if (strcmp(c->operand, "file") == 0)
+		putc('\n', out);
+	} else if (strcmp(c->operand, "file") == 0)
 		fprintf(out, " -F\n");
-	else if (strcmp(c->operand, "shell") == 0)
-		fprintf(out, " -f -a 'bash zsh fish'\n");
+	else if (completion_words(c->operand)[0] != '\0')
+		fprintf(out, " -f -a '%s'\n", completion_words(c->operand));
 	else {
 		fprintf(out, " -f -a '");
 		completion_first_words(out);
@@ -78,7 +80,10 @@ fish_option(size_t option, FILE *out)
 	fprintf(out, " -l %s", o->name);
 	if (completion_is_file(option))
 		fprintf(out, " -r -F");
-	else if (o->value != NULL && !o->may_lack)
+	else if (completion_names(completion_kind(option))[0] != '\0') {
+		fprintf(out, " -x");
+		fish_names(completion_names(completion_kind(option)), out);
+	} else if (o->value != NULL && !o->may_lack)
 		fprintf(out, " -x -a '%s'", completion_values(option));
 	fprintf(out, " -d ");
 	fish_quoted(o->help, out);

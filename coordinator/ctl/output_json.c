@@ -24,4 +24,5 @@ const struct output output_json = {
 	.round = dump,
 	.policy = dump,
 	.policies = dump,
+	.governor = dump,
 };

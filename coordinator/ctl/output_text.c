@@ -66,10 +66,21 @@ say_round(const struct view *view, const json_t *r, bool first)
 	    format_plural(builds, all, "build"), get_duration(took, r, "elapsed_us"));
 }
 
+static void
+say_advice(const struct view *view, const json_t *one, bool first)
+{
+	char would[FORMAT_SIZE], now[FORMAT_SIZE];
+
+	text_line(view, first ? "advice" : "", "%s: would set %s, it is %s: %s",
+	    text_of(one, "host"), get_count(would, one, "limit"), get_count(now, one, "limit_now"),
+	    text_of(one, "reason"));
+}
+
 void
 text_status(const json_t *answer, const struct view *view)
 {
 	const json_t *rounds = json_object_get(answer, "rounds"),
+		     *advice = json_object_get(answer, "advice"),
 		     *alarms = json_object_get(answer, "alarms");
 	char up[FORMAT_SIZE], now[FORMAT_SIZE];
 	size_t i;
@@ -82,6 +93,8 @@ text_status(const json_t *answer, const struct view *view)
 	text_line(view, "branches", "%zu", json_array_size(json_object_get(answer, "branches")));
 	for (i = 0; i < json_array_size(rounds); i++)
 		say_round(view, json_array_get(rounds, i), i == 0);
+	for (i = 0; i < json_array_size(advice); i++)
+		say_advice(view, json_array_get(advice, i), i == 0);
 	for (i = 0; i < json_array_size(alarms); i++)
 		text_line(
 		    view, i == 0 ? "ALARMS" : "", "%s", text_of(json_array_get(alarms, i), "text"));
@@ -135,4 +148,5 @@ const struct output output_text = {
 	.round = text_round,
 	.policy = text_policy,
 	.policies = text_policies,
+	.governor = text_governor,
 };

@@ -84,6 +84,18 @@ say_sharers(FILE *f, const json_t *host)
 		    json_string_value(json_array_get(list, i)));
 }
 
+/* In advise the law speaks to operators; in observe, to those who ask for more. */
+static void
+say_would(FILE *f, const json_t *host, bool wide)
+{
+	const json_t *would = json_object_get(host, "governor_would");
+	const char *mode = get_text(host, "governor"), *reason = get_text(would, "reason");
+	int64_t n;
+
+	if (get_number(would, "limit", &n) && mode != NULL && (wide || strcmp(mode, "advise") == 0))
+		fprintf(f, "; would set %" PRId64 ": %s", n, reason != NULL ? reason : "");
+}
+
 /* All that is out of the ordinary, the most urgent first. */
 static char *
 host_reason(const json_t *host, bool wide)
@@ -103,6 +115,7 @@ host_reason(const json_t *host, bool wide)
 	if (reason != NULL && level != NULL &&
 	    (wide || (strcmp(level, "start") != 0 && strcmp(level, "operator") != 0)))
 		fprintf(f, "; %s", reason);
+	say_would(f, host, wide);
 	say_sharers(f, host);
 	fclose(f);
 	if (size >= 2)
@@ -234,6 +247,20 @@ say_limit(const json_t *host, const struct view *view)
 }
 
 static void
+say_governor(const json_t *host, const struct view *view)
+{
+	const json_t *would = json_object_get(host, "governor_would");
+	char limit[FORMAT_SIZE], since[FORMAT_SIZE];
+
+	text_line(view, "governor", "%s, by %s", text_of(host, "governor"),
+	    get_text(host, "governor_from") != NULL ? text_of(host, "governor_from")
+						    : "no policy, since it builds nothing");
+	if (json_is_object(would))
+		text_line(view, "", "would set %s, since %s: %s", get_count(limit, would, "limit"),
+		    get_time(since, would, "since"), text_of(would, "reason"));
+}
+
+static void
 say_what_it_is(const json_t *host, const struct view *view)
 {
 	char memory[FORMAT_SIZE], threads[FORMAT_SIZE], slots[FORMAT_SIZE];
@@ -260,6 +287,7 @@ text_host(const json_t *answer, const struct view *view)
 	text_line(view, "state", "%s%s, heard of %s ago", text_of(answer, "state"),
 	    is_silent(answer) ? " (not responding)" : "", get_duration(buf, answer, "silent_us"));
 	say_limit(answer, view);
+	say_governor(answer, view);
 	if (reason[0] != '\0')
 		text_line(view, "notes", "%s", reason);
 	free(reason);
@@ -288,6 +316,7 @@ text_explain_host(const json_t *answer, const struct view *view)
 	    get_time(b, answer, "limit_since"));
 	text_line(view, "rule", "%s", text_of(answer, "limit_level"));
 	text_line(view, "why", "%s", text_of(answer, "explanation"));
+	say_governor(answer, view);
 	if (notes[0] != '\0')
 		text_line(view, "notes", "%s", notes);
 	free(notes);

@@ -21,8 +21,7 @@
 
 /* ---- arguments of what changes something ------------------------------------------------- */
 
-/* One line of text for the journal and for terminals. */
-static bool
+bool
 take_reason(struct ask *ask, bool needed)
 {
 	const char *reason = arg_get(ask, "reason");
@@ -244,6 +243,8 @@ static const struct verb {
 	{ "drain", drain, "host for_us reason" },
 	{ "pause", pause_host, "host for_us reason" },
 	{ "resume", resume, "host" },
+	{ "governor", show_governor, "" },
+	{ "governor-set", change_governor, "mode branch class host reason" },
 	{ "run", run, "branch target* revision reason" },
 	{ "rounds", show_rounds, "branch before count" },
 	{ "round", show_round, "round" },

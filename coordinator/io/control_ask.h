@@ -30,6 +30,8 @@ enum control_result answer(struct ask *ask, enum reply_status status, const char
     __attribute__((format(printf, 3, 4)));
 enum control_result answer_json(struct ask *ask, json_t *json);
 
+/* The reason into the event: one line of text for the journal and for terminals. */
+bool take_reason(struct ask *ask, bool needed);
 /* The argument's value; NULL when it is not there. */
 const char *arg_get(const struct ask *ask, const char *key);
 /* A number of most .. least; without the argument, *ret_n stays. */
@@ -55,6 +57,9 @@ enum control_result show_build(struct ask *ask);
 enum control_result show_explain(struct ask *ask);
 enum control_result show_policy(struct ask *ask);
 enum control_result show_policy_check(struct ask *ask);
+/* control_governor.c */
+enum control_result show_governor(struct ask *ask);
+enum control_result change_governor(struct ask *ask);
 /* control_log.c */
 enum control_result show_log(struct ask *ask);
 

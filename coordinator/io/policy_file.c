@@ -202,6 +202,7 @@ take_branch(
 	policy->jobs_min = (int32_t)v->jobs_min;
 	policy->jobs_max = (int32_t)v->jobs_max;
 	policy->jobs_start = (int32_t)v->jobs_start;
+	policy->spin_target_ppm = (int32_t)v->spin_target_ppm;
 	take_targets(branch, v, policy);
 	return override_targets(r, branch, policy);
 }

@@ -62,7 +62,6 @@ const struct unacted policy_unacted[] = {
 	BOTH("caches", CLEAN),
 	BOTH("deadline", "builds are ordered by priority, then the older round first"),
 	BOTH("notify", "results are shown by `flyball rounds` and `flyball build`"),
-	{ "jobs", "spin_target", "no sensor reads the spin share" },
 	{ "target", "after", "targets of a round are built in any order" },
 	{ NULL, NULL, NULL },
 };

@@ -134,6 +134,12 @@ print_jobs(const struct policy *policy, struct text *t)
 	    t, "\tjobs {\n\t\tmin = %d\n\t\tmax = %d\n", policy->jobs_min, policy->jobs_max);
 	if (policy->jobs_start != 0)
 		text_printf(t, "\t\tstart = %d\n", policy->jobs_start);
+	else
+		print_key("\t\t", "start", "learn", t);
+	if (policy->spin_target_ppm != 0)
+		print_unit("\t\t", "spin_target", policy->spin_target_ppm, share_print, t);
+	else
+		print_key("\t\t", "spin_target", "learn", t);
 	text_add(t, "\t}\n");
 }
 

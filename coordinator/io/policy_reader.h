@@ -30,7 +30,7 @@ struct policy_values {
 	char recipe[NAME_SIZE];
 	int32_t priority;
 	enum governor_mode governor;
-	int64_t jobs_min, jobs_max, jobs_start;
+	int64_t jobs_min, jobs_max, jobs_start, spin_target_ppm;
 	struct needs needs; /* labels belong to it */
 	int64_t timeout_us, stall_us;
 	int32_t retries;

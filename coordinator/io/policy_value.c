@@ -59,6 +59,33 @@ whole_parse(const char *s, int64_t *ret_number)
 	return true;
 }
 
+bool
+share_parse(const char *s, int64_t *ret_ppm)
+{
+	int64_t ppm = 0, unit = 100000;
+
+	if (strncmp(s, "0.", 2) != 0 || s[2] == '\0')
+		return false;
+	for (s += 2; isdigit((unsigned char)*s) && unit > 0; s++, unit /= 10)
+		ppm += (*s - '0') * unit;
+	if (*s != '\0')
+		return false;
+	*ret_ppm = ppm;
+	return true;
+}
+
+void
+share_print(int64_t ppm, struct text *t)
+{
+	int digits = 6;
+
+	while (digits > 1 && ppm % 10 == 0) {
+		ppm /= 10;
+		digits--;
+	}
+	text_printf(t, "0.%0*" PRId64, digits, ppm);
+}
+
 static bool
 parse(const char *s, const struct unit *units, size_t n, int64_t most, int64_t *ret)
 {

@@ -29,6 +29,10 @@ void duration_print(int64_t us, struct text *t);
 bool release_parse(const char *s, enum release_test *ret_test, char *release);
 void release_print(enum release_test test, const char *release, struct text *t);
 
+/* "0.15", up to six digits behind the point. */
+bool share_parse(const char *s, int64_t *ret_ppm);
+void share_print(int64_t ppm, struct text *t);
+
 /* A number in decimal digits, without sign or leading zero. */
 bool whole_parse(const char *s, int64_t *ret_number);
 

@@ -16,7 +16,12 @@
 #include "proto/base/near.h"
 #include "proto/wire.h"
 
-enum { PRIORITY_MOST = 100, RETRIES_MOST = 100 };
+enum {
+	PRIORITY_MOST = 100,
+	RETRIES_MOST = 100,
+	SPIN_TARGET_LEAST = 10000, /* millionths */
+	SPIN_TARGET_MOST = 900000
+};
 
 void
 policy_values_init(struct policy_values *values)
@@ -145,22 +150,44 @@ read_unit(const struct policy_reader *r, cfg_t *section, const char *key,
 
 /* ---- sections --------------------------------------------------------------------------- */
 
+static bool
+is_learn(cfg_t *section, const char *key)
+{
+	const char *s = given(section, key);
+
+	return s != NULL && strcmp(s, "learn") == 0;
+}
+
+static int
+read_spin_target(const struct policy_reader *r, cfg_t *jobs, struct policy_values *v)
+{
+	const char *s = given(jobs, "spin_target");
+	int64_t ppm;
+
+	if (s == NULL)
+		return 0;
+	if (is_learn(jobs, "spin_target"))
+		v->spin_target_ppm = 0;
+	else if (share_parse(s, &ppm) && ppm >= SPIN_TARGET_LEAST && ppm <= SPIN_TARGET_MOST)
+		v->spin_target_ppm = ppm;
+	else
+		return policy_refuse(r, "spin_target",
+		    "spin_target is \"%.80s\": expected \"learn\" or a share from 0.01 to 0.9", s);
+	return 0;
+}
+
 static int
 read_jobs(struct policy_reader *r, cfg_t *jobs, struct policy_values *v)
 {
-	const char *start = given(jobs, "start");
-
-	if (refuse_unacted(r, jobs, "jobs") != 0)
+	if (refuse_unacted(r, jobs, "jobs") != 0 ||
+	    read_number(r, jobs, "min", 1, JOBS_MAX, &v->jobs_min) != 0 ||
+	    read_number(r, jobs, "max", 1, JOBS_MAX, &v->jobs_max) != 0)
 		return -1;
-	if (start != NULL && strcmp(start, "learn") == 0)
-		return refuse_not_yet(r, "start", "\"learn\"",
-		    "give a number, or remove the line to start with as many as the host has "
-		    "threads");
-	if (read_number(r, jobs, "min", 1, JOBS_MAX, &v->jobs_min) != 0 ||
-	    read_number(r, jobs, "max", 1, JOBS_MAX, &v->jobs_max) != 0 ||
-	    read_number(r, jobs, "start", 1, JOBS_MAX, &v->jobs_start) != 0)
+	if (is_learn(jobs, "start"))
+		v->jobs_start = 0;
+	else if (read_number(r, jobs, "start", 1, JOBS_MAX, &v->jobs_start) != 0)
 		return -1;
-	return 0;
+	return read_spin_target(r, jobs, v);
 }
 
 static int
@@ -290,17 +317,13 @@ read_governor(const struct policy_reader *r, cfg_t *section, struct policy_value
 
 	if (name == NULL)
 		return 0;
-	if (strcmp(name, "advise") == 0)
-		return refuse_not_yet(r, "governor", "\"advise\"",
-		    "write \"observe\" and read `flyball explain "
-		    "host`, or write \"act\"");
 	for (mode = GOVERNOR_OFF; mode <= GOVERNOR_ACT; mode++)
 		if (strcmp(name, governor_mode_name((enum governor_mode)mode)) == 0) {
 			v->governor = (enum governor_mode)mode;
 			return 0;
 		}
-	return policy_refuse(
-	    r, "governor", "governor is \"%.80s\": expected \"off\", \"observe\" or \"act\"", name);
+	return policy_refuse(r, "governor",
+	    "governor is \"%.80s\": expected \"off\", \"observe\", \"advise\" or \"act\"", name);
 }
 
 static int

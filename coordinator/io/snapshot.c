@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "coordinator/core/mode.h"
 #include "proto/base/mem.h"
 #include "proto/wire_text.h"
 
@@ -87,6 +88,46 @@ alarm_hosts(json_t *alarms, const struct cluster *c, struct moment now)
 		    h->trouble[0] != '\0' ? "; " : "", h->trouble);
 		alarm_add(alarms, host_state_name(h->state), h->name, text);
 	}
+}
+
+/* An alarm of the law stays until an operator says what is to be done. */
+static void
+alarm_orders(json_t *alarms, const struct cluster *c)
+{
+	char text[TEXT_SIZE + 256];
+	size_t i;
+
+	for (i = 0; i < c->norders; i++) {
+		const struct mode_order *order = &c->orders[i];
+
+		if (strcmp(order->who, MODE_ALARM) != 0)
+			continue;
+		snprintf(text, sizeof text,
+		    "host %s is only observed by the governor: %s; `flyball governor policy --host "
+		    "%s --reason TEXT` lets it act again",
+		    order->name, order->reason, order->name);
+		alarm_add(alarms, "governor", order->name, text);
+	}
+}
+
+/* In advise, what the law would do is put before operators. */
+static json_t *
+advice(const struct cluster *c)
+{
+	json_t *json = json_array();
+	size_t i;
+
+	for (i = 0; i < c->nhosts; i++) {
+		const struct host *h = c->hosts[i];
+
+		if (h->would > 0 && governor_mode_of_host(c, h, NULL) == GOVERNOR_ADVISE)
+			json_array_append_new(
+			    json, json_pack("{s:s, s:i, s:o, s:i, s:o}", "host", h->name, "limit",
+				      (int)h->would, "reason", snapshot_text(h->would_reason),
+				      "limit_now", (int)h->limit, "since",
+				      snapshot_time(h->would_since)));
+	}
+	return json;
 }
 
 static void
@@ -202,16 +243,17 @@ snapshot_status(const struct cluster *c, struct moment now)
 	hosts = count_hosts(c, &up);
 	open = count_open(c, &queued);
 	alarm_hosts(alarms, c, now);
+	alarm_orders(alarms, c);
 	alarm_builds(alarms, c);
 	if (queued > 0 && up == 0) {
 		snprintf(text, sizeof text, "%d %s and no host is up", queued,
 		    queued == 1 ? "build waits" : "builds wait");
 		alarm_add(alarms, "no_host", "", text);
 	}
-	json = json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "now", snapshot_time(now.wall),
-	    "epoch", (json_int_t)c->epoch, "hosts", hosts, "builds", open, "today",
-	    count_today(c, now), "rounds", rounds_open(c, now), "branches", branches(c), "alarms",
-	    alarms);
+	json = json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "now",
+	    snapshot_time(now.wall), "epoch", (json_int_t)c->epoch, "hosts", hosts, "builds", open,
+	    "today", count_today(c, now), "rounds", rounds_open(c, now), "branches", branches(c),
+	    "advice", advice(c), "alarms", alarms);
 	assert(json != NULL);
 	return json;
 }
@@ -260,12 +302,14 @@ snapshot_policy(const struct policy *p)
 
 	for (i = 0; i < p->ntargets; i++)
 		json_array_append_new(targets, target_json(&p->targets[i]));
-	json = json_pack("{s:s, s:o, s:s, s:o, s:o, s:i, s:s, s:i, s:o, s:o, s:o}", "branch",
+	json = json_pack("{s:s, s:o, s:s, s:o, s:o, s:i, s:s, s:i, s:o, s:o, s:o, s:o}", "branch",
 	    p->branch, "policy_version", positive((int64_t)p->version), "recipe", p->recipe,
 	    "source", snapshot_text(p->source), "origin", snapshot_text(p->origin), "priority",
 	    (int)p->priority, "governor", governor_mode_name(p->governor), "jobs_min",
 	    (int)p->jobs_min, "jobs_max", positive(p->jobs_max), "jobs_start",
-	    positive(p->jobs_start), "targets", targets);
+	    positive(p->jobs_start), "spin_target_share",
+	    p->spin_target_ppm > 0 ? json_real(p->spin_target_ppm / 1e6) : json_null(), "targets",
+	    targets);
 	assert(json != NULL);
 	return json;
 }

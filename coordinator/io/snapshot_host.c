@@ -11,6 +11,7 @@
 
 #include "coordinator/core/explain.h"
 #include "coordinator/core/hold.h"
+#include "coordinator/core/mode.h"
 #include "coordinator/core/predict.h"
 
 /* A reading's key, with its unit; whole: it counts bytes or tasks. */
@@ -117,9 +118,9 @@ static void
 set_facts(json_t *json, const struct host *h)
 {
 	const struct host_facts *f = &h->facts;
-	char class_name[TEXT_SIZE];
+	char class_name[NAME_SIZE];
 
-	host_class_name(h, class_name);
+	host_class(h, class_name);
 	json_object_set_new(json, "class", snapshot_text(class_name));
 	json_object_set_new(json, "agent_version", snapshot_text(f->agent_version));
 	json_object_set_new(json, "os", snapshot_text(f->os));
@@ -145,6 +146,25 @@ set_limit(json_t *json, const struct host *h)
 	json_object_set_new(json, "limit_since", snapshot_time(h->limit_since));
 	json_object_set_new(json, "limit_reported",
 	    h->reported && h->limit_reported > 0 ? json_integer(h->limit_reported) : json_null());
+}
+
+/* The mode that holds and what says so, and what the law would do when that does not let it. */
+static void
+set_governor(json_t *json, const struct cluster *c, const struct host *h)
+{
+	const struct mode_order *order;
+	enum governor_mode mode = governor_mode_of_host(c, h, &order);
+	json_t *would = json_null();
+
+	if (h->would > 0)
+		would = json_pack("{s:i, s:o, s:o}", "limit", (int)h->would, "reason",
+		    snapshot_text(h->would_reason), "since", snapshot_time(h->would_since));
+	json_object_set_new(json, "governor", json_string(governor_mode_name(mode)));
+	json_object_set_new(json, "governor_from",
+	    order != NULL  ? json_string(mode_scope_name(order->scope))
+	    : h->nlive > 0 ? json_string("policy")
+			   : json_null());
+	json_object_set_new(json, "governor_would", would);
 }
 
 static void
@@ -181,6 +201,7 @@ snapshot_host(const struct cluster *c, const struct host *h, struct moment now)
 	json_object_set_new(json, "readings", readings(h->reported ? &h->load : NULL, age));
 	set_facts(json, h);
 	set_limit(json, h);
+	set_governor(json, c, h);
 	set_live(json, c, h, now);
 	return json;
 }
@@ -208,5 +229,6 @@ snapshot_explain_host(const struct cluster *c, const struct host *h, struct mome
 	assert(json != NULL);
 	set_holds(json, h, now);
 	set_limit(json, h);
+	set_governor(json, c, h);
 	return json;
 }

@@ -363,8 +363,9 @@ static void
 operator_act(struct play *p)
 {
 	static const enum event_kind kinds[] = { EVENT_RUN, EVENT_RUN, EVENT_RUN, EVENT_CANCEL,
-		EVENT_CANCEL, EVENT_RETRY, EVENT_RETRY, EVENT_THROTTLE, EVENT_UNTHROTTLE,
-		EVENT_PIN, EVENT_DRAIN, EVENT_PAUSE, EVENT_RESUME, EVENT_RESUME, EVENT_POLICY_GONE };
+		EVENT_CANCEL, EVENT_RETRY, EVENT_RETRY, EVENT_THROTTLE, EVENT_UNTHROTTLE, EVENT_PIN,
+		EVENT_GOVERNOR, EVENT_GOVERNOR_LIFT, EVENT_DRAIN, EVENT_PAUSE, EVENT_RESUME,
+		EVENT_RESUME, EVENT_POLICY_GONE };
 	struct event e = { .kind = kinds[below(p, sizeof kinds / sizeof kinds[0])],
 		.request = 1,
 		.who = "ann",
@@ -378,6 +379,10 @@ operator_act(struct play *p)
 	if (e.kind >= EVENT_THROTTLE)
 		world_name(e.host, p->agents[below(p, HOSTS)].name);
 	e.limit = (int32_t)below(p, 9);
+	e.scope = chance(p, 20) ? SCOPE_FARM : SCOPE_HOST;
+	e.mode = (enum governor_mode)below(p, GOVERNOR_ACT + 1);
+	if (e.scope == SCOPE_HOST)
+		memcpy(e.name, e.host, sizeof e.name);
 	e.duration_us = chance(p, 50) ? 0 : (int64_t)below(p, 600) * SECOND_US;
 	if (chance(p, 20))
 		e.round.n = below(p, p->w.c->nrounds + 2);

@@ -171,6 +171,37 @@ static const struct row holds[] = {
 	    "hello a", "welcome a, limit a 2", "" },
 };
 
+static const struct row modes[] = {
+	{ "G1", "an order for a host", "", "governor act host a", "+governor host a act, reply ok",
+	    "" },
+	{ "G1", "a second one takes the first one's place", "governor act host a",
+	    "governor off host a", "+governor host a off, reply ok", "" },
+	{ "G1", "an order for a branch", "", "governor advise branch main",
+	    "+governor branch main advise, reply ok", "" },
+	{ "G1", "an order for a class", "", "governor act class Linux-6.1-x86_64-4t-8g-704a",
+	    "+governor class Linux-6.1-x86_64-4t-8g-704a act, reply ok", "" },
+	{ "G2", "a host that is not known is not found", "", "governor act host x",
+	    "reply not found", "" },
+	{ "G2", "nor a branch", "", "governor act branch x", "reply not found", "" },
+	{ "G2", "nor a class", "", "governor act class x", "reply not found", "" },
+	{ "G3", "one for the farm", "governor act host a; governor off branch main",
+	    "governor observe", "+governor farm observe, reply ok", "" },
+	{ "G3", "has ended all others", "governor act host a; governor observe",
+	    "governor policy host a", "reply conflict", "" },
+	{ "G4", "an order is lifted", "governor act host a", "governor policy host a",
+	    "+governor_lifted host a, reply ok", "" },
+	{ "G4", "where there is none that is a conflict", "governor act host a",
+	    "governor policy host b", "reply conflict", "" },
+	{ "G4", "for the farm, all are lifted", "governor act host a", "governor policy",
+	    "+governor_lifted farm, reply ok", "" },
+	{ "G4", "and then there is none", "governor act host a; governor policy", "governor policy",
+	    "reply conflict", "" },
+	{ "G4", "also of a branch that is gone", "governor act branch main; gone_policy main",
+	    "governor policy branch main", "+governor_lifted branch main, reply ok", "" },
+	{ "G5", "orders survive a restart", "governor act host a; restart 10",
+	    "governor policy host a", "+governor_lifted host a, reply ok", "" },
+};
+
 /* ---- what a row cannot say -------------------------------------------------------------- */
 
 static enum host_state
@@ -298,6 +329,8 @@ main(void)
 		row_play(&hosts[i], "policy main 2 1; hello a; hello b");
 	for (i = 0; i < sizeof holds / sizeof holds[0]; i++)
 		row_play(&holds[i], "policy main 2 1; hello a; hello b");
+	for (i = 0; i < sizeof modes / sizeof modes[0]; i++)
+		row_play(&modes[i], "policy main 2 1; hello a; hello b");
 	test_state_names();
 	test_wrong_clock(86400);
 	test_wrong_clock(-86400);

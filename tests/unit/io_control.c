@@ -129,6 +129,27 @@ holds_and_ends(void **state)
 }
 
 static void
+governor_orders(void **state)
+{
+	struct asked a =
+	    ASK("governor-set", "mode", "advise", "branch", "zstd", "reason", "r", NULL);
+
+	(void)state;
+	assert_int_equal(a.result, CONTROL_EVENT);
+	assert_int_equal(a.event.kind, EVENT_GOVERNOR);
+	assert_int_equal(a.event.scope, SCOPE_BRANCH);
+	assert_int_equal(a.event.mode, GOVERNOR_ADVISE);
+	assert_string_equal(a.event.name, "zstd");
+	assert_string_equal(a.event.text, "r");
+	done(&a);
+	a = ASK("governor-set", "mode", "policy", "reason", "r", NULL);
+	assert_int_equal(a.event.kind, EVENT_GOVERNOR_LIFT);
+	assert_int_equal(a.event.scope, SCOPE_FARM);
+	assert_string_equal(a.event.name, "");
+	done(&a);
+}
+
+static void
 run(void **state)
 {
 	struct asked a =
@@ -415,6 +436,13 @@ static const struct bad {
 	    REPLY_USAGE, "for_us" },
 	{ "throttle", { "host", "b9", "limit", "3", "reason", "r", NULL }, REPLY_NOT_FOUND, "b9" },
 	{ "drain", { "host", "a1", NULL }, REPLY_USAGE, "--reason" },
+	{ "governor-set", { "mode", "act", NULL }, REPLY_USAGE, "--reason" },
+	{ "governor-set", { "mode", "loud", "reason", "r", NULL }, REPLY_USAGE, "loud" },
+	{ "governor-set", { "reason", "r", NULL }, REPLY_USAGE, "no mode" },
+	{ "governor-set", { "mode", "act", "host", "a/b", "reason", "r", NULL }, REPLY_USAGE,
+	    "no name of a host" },
+	{ "governor-set", { "mode", "act", "host", "a1", "branch", "zstd", "reason", "r", NULL },
+	    REPLY_USAGE, "one of" },
 	{ "pause", { "host", "a1", NULL }, REPLY_USAGE, "--reason" },
 	{ "pin", { "host", "a1", "reason", "r", NULL }, REPLY_USAGE, "-j N" },
 	{ "resume", { "host", "b9", NULL }, REPLY_NOT_FOUND, "b9" },
@@ -535,6 +563,7 @@ main(void)
 {
 	const struct CMUnitTest control[] = {
 		SAYS("throttle becomes an event with limit, time, reason and who", throttle),
+		SAYS("orders about the governor's mode become events", governor_orders),
 		SAYS("drain, unthrottle and resume become events", holds_and_ends),
 		SAYS("run becomes an event with its targets in order", run),
 		SAYS("cancel and retry name a build or a round", cancel_and_retry),

@@ -467,11 +467,11 @@ random_policy(void)
 	random_name(p->recipe);
 	random_source(p->source);
 	p->priority = (int32_t)(random() % 101);
-	p->governor = (enum governor_mode)(random() % 3);
-	if (p->governor == GOVERNOR_ADVISE)
-		p->governor = GOVERNOR_ACT;
+	p->governor = (enum governor_mode)(random() % (GOVERNOR_ACT + 1));
 	p->jobs_min = 1 + (int32_t)(random() % JOBS_MAX);
 	p->jobs_max = p->jobs_min + (int32_t)(random() % (JOBS_MAX - p->jobs_min + 1));
+	if (random() % 2)
+		p->spin_target_ppm = 10000 + (int32_t)(random() % 890001);
 	if (random() % 2)
 		p->jobs_start = p->jobs_min + (int32_t)(random() % (p->jobs_max - p->jobs_min + 1));
 	p->ntargets = 1 + (size_t)random() % 5;

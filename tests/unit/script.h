@@ -159,6 +159,28 @@ play_hold(struct world *w, const struct words *a, struct event *e)
 	mem_copy_text(e->text, sizeof e->text, "noise");
 }
 
+/* governor MODE [SCOPE NAME]; governor policy [SCOPE NAME]: as flyball governor */
+static inline void
+play_governor(struct world *w, const struct words *a, struct event *e)
+{
+	int mode = GOVERNOR_OFF, scope = SCOPE_FARM;
+
+	e->host[0] = '\0';
+	e->kind = strcmp(a->word[1], "policy") == 0 ? EVENT_GOVERNOR_LIFT : EVENT_GOVERNOR;
+	while (e->kind == EVENT_GOVERNOR &&
+	       strcmp(governor_mode_name((enum governor_mode)mode), a->word[1]) != 0)
+		if (++mode > GOVERNOR_ACT)
+			world_die(w, "no such mode");
+	while (a->n > 2 && strcmp(mode_scope_name((enum mode_scope)scope), a->word[2]) != 0)
+		if (++scope > SCOPE_HOST)
+			world_die(w, "no such scope");
+	e->mode = (enum governor_mode)mode;
+	e->scope = (enum mode_scope)scope;
+	world_name(e->name, a->word[3]);
+	e->request = 1;
+	mem_copy_text(e->text, sizeof e->text, "trial");
+}
+
 /* grant BUILD HOST [BUILD HOST]: a plan that somebody made, good or not */
 static inline void
 play_grant(struct world *w, const struct words *a, struct event *e)
@@ -239,6 +261,7 @@ script_command(struct world *w, const struct words *a)
 		{ "drain", play_hold },
 		{ "pause", play_hold },
 		{ "resume", play_hold },
+		{ "governor", play_governor },
 		{ "grant", play_grant },
 		{ "plan", play_plan },
 		{ "policy", play_policy },
@@ -311,6 +334,14 @@ say_fact(struct text *t, const struct fact *f)
 	case FACT_DONE:
 		text_printf(t, " %llu %s", (ull)f->build.n, verdict_name(f->verdict));
 		break;
+	case FACT_GOVERNOR:
+		text_printf(t, " %s%s%s %s", mode_scope_name(f->scope), f->name[0] ? " " : "",
+		    f->name, governor_mode_name(f->mode));
+		break;
+	case FACT_GOVERNOR_LIFTED:
+		text_printf(
+		    t, " %s%s%s", mode_scope_name(f->scope), f->name[0] ? " " : "", f->name);
+		break;
 	case FACT_LIMIT:
 	case FACT_THROTTLE:
 	case FACT_PIN:
@@ -345,8 +376,8 @@ script_effects(const struct world *w)
 		else if (e->kind == EFFECT_REPLY)
 			text_printf(&t, "reply %s", answers[e->answer]);
 		else if (e->kind == EFFECT_LIMIT)
-			text_printf(&t, "limit %s %d%s", e->host, e->limit,
-			    e->paused ? " paused" : "");
+			text_printf(
+			    &t, "limit %s %d%s", e->host, e->limit, e->paused ? " paused" : "");
 		else if (e->attempt.n != 0)
 			text_printf(&t, "%s %s %llu", effect_kind_name(e->kind), e->host,
 			    (ull)e->attempt.n);
