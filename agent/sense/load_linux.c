@@ -1,17 +1,18 @@
 /* Files are opened anew for each sample: /proc gives a fresh text only to a read from its start, and
- * four opens a second cost less than the care for descriptors that went stale.
+ * some opens a second cost less than the care for descriptors that went stale.
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
 #include "agent/sense/load.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "agent/sense/load_slow.h"
 #include "agent/sense/load_text.h"
 #include "proto/base/mem.h"
 
@@ -23,6 +24,7 @@ struct load_sampler {
 	mono_us at;
 	bool sampled;
 	struct load_counters before;
+	struct load_slow *slow;
 	char text[FILE_BYTES];
 };
 
@@ -32,6 +34,7 @@ load_sampler_create(const char *work)
 	struct load_sampler *sampler = mem_calloc(1, sizeof *sampler);
 
 	sampler->work = mem_strdup(work);
+	sampler->slow = load_slow_create("");
 	return sampler;
 }
 
@@ -40,24 +43,19 @@ load_sampler_destroy(struct load_sampler *sampler)
 {
 	if (sampler == NULL)
 		return;
+	load_slow_destroy(sampler->slow);
 	free(sampler->work);
 	free(sampler);
 }
 
+/* A file of /proc, by its name there. */
 static const char *
-read_text(struct load_sampler *sampler, const char *path)
+read_text(struct load_sampler *sampler, const char *name)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t n = 0;
-	ssize_t got = 0;
+	char path[SOURCE_SIZE];
 
-	if (fd < 0)
-		return NULL;
-	while (n < FILE_BYTES - 1 && (got = read(fd, sampler->text + n, FILE_BYTES - 1 - n)) > 0)
-		n += (size_t)got;
-	close(fd);
-	sampler->text[n] = '\0';
-	return got < 0 ? NULL : sampler->text;
+	snprintf(path, sizeof path, "/proc/%s", name);
+	return load_read_text(path, sampler->text, sizeof sampler->text);
 }
 
 int64_t
@@ -78,6 +76,9 @@ load_disk_free(const char *path)
 	return rc == 0 ? (int64_t)(facts.f_bavail * facts.f_frsize) : -1;
 }
 
+static const char *const pressure_files[PRESSURES] = { "pressure/cpu", "pressure/memory",
+	"pressure/io" };
+
 void
 load_sample(struct load_sampler *sampler, mono_us now, struct load *ret_load)
 {
@@ -85,15 +86,21 @@ load_sample(struct load_sampler *sampler, mono_us now, struct load *ret_load)
 	int64_t free_bytes = load_disk_free(sampler->work);
 
 	load_clear(ret_load);
-	load_stat_parse(read_text(sampler, "/proc/stat"), &after, ret_load);
-	load_average_parse(read_text(sampler, "/proc/loadavg"), ret_load);
-	load_memory_parse(read_text(sampler, "/proc/meminfo"), ret_load);
-	load_vmstat_parse(read_text(sampler, "/proc/vmstat"), &after);
+	load_stat_parse(read_text(sampler, "stat"), &after, ret_load);
+	load_average_parse(read_text(sampler, "loadavg"), ret_load);
+	load_memory_parse(read_text(sampler, "meminfo"), ret_load);
+	load_vmstat_parse(read_text(sampler, "vmstat"), &after);
+	load_schedstat_parse(read_text(sampler, "schedstat"), &after);
+	load_diskstats_parse(read_text(sampler, "diskstats"), &after);
+	for (size_t i = 0; i < PRESSURES; i++)
+		load_pressure_parse(read_text(sampler, pressure_files[i]),
+		    (enum load_reading)(LOAD_PRESSURE_CPU + i), &after);
 	if (free_bytes >= 0)
 		load_set(ret_load, LOAD_DISK_FREE, (double)free_bytes, 0);
 	if (sampler->sampled)
 		load_difference(&sampler->before, &after, mono_since(sampler->at, now),
 		    sysconf(_SC_PAGESIZE), ret_load);
+	load_slow_sample(sampler->slow, now, sampler->text, sizeof sampler->text, ret_load);
 	sampler->before = after;
 	sampler->at = now;
 	sampler->sampled = true;

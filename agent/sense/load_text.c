@@ -24,9 +24,8 @@ load_set(struct load *load, enum load_reading reading, double value, int64_t win
 	load->readings[reading] = (struct reading){ .value = value, .window_us = window_us };
 }
 
-/* What stands behind a word that begins a line; NULL when no line does. */
-static const char *
-find_line(const char *text, const char *word)
+const char *
+load_find_line(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -40,9 +39,8 @@ find_line(const char *text, const char *word)
 	return NULL;
 }
 
-/* Reads an unsigned number of this line and moves behind it. */
-static bool
-take_number(const char **at, uint64_t *ret_n)
+bool
+load_take_number(const char **at, uint64_t *ret_n)
 {
 	const char *s = *at;
 	char *end;
@@ -60,21 +58,22 @@ take_number(const char **at, uint64_t *ret_n)
 static bool
 line_number(const char *text, const char *word, uint64_t *ret_n)
 {
-	const char *at = find_line(text, word);
+	const char *at = load_find_line(text, word);
 
-	return at != NULL && take_number(&at, ret_n);
+	return at != NULL && load_take_number(&at, ret_n);
 }
 
 void
 load_stat_parse(const char *text, struct load_counters *counters, struct load *load)
 {
-	const char *at = find_line(text, "cpu ");
+	const char *at = load_find_line(text, "cpu ");
 	uint64_t n;
 	int mode = 0;
 
-	while (at != NULL && mode < CPU_MODES && take_number(&at, &counters->cpu[mode]))
+	while (at != NULL && mode < CPU_MODES && load_take_number(&at, &counters->cpu[mode]))
 		mode++;
 	counters->has_cpu = mode == CPU_MODES;
+	counters->has_switches = line_number(text, "ctxt ", &counters->switches);
 	if (line_number(text, "procs_running ", &n))
 		load_set(load, LOAD_RUNNING, (double)n, 0);
 	if (line_number(text, "procs_blocked ", &n))
@@ -98,10 +97,12 @@ load_average_parse(const char *text, struct load *load)
 void
 load_memory_parse(const char *text, struct load *load)
 {
-	uint64_t kib;
+	uint64_t kib, written;
 
 	if (line_number(text, "MemAvailable:", &kib) && kib <= INT64_MAX / 1024)
 		load_set(load, LOAD_MEMORY_FREE, (double)kib * 1024, 0);
+	if (line_number(text, "Dirty:", &kib) && line_number(text, "Writeback:", &written))
+		load_set(load, LOAD_DIRTY, ((double)kib + (double)written) * 1024, 0);
 }
 
 void
@@ -158,4 +159,5 @@ load_difference(const struct load_counters *before, const struct load_counters *
 		rate(before->swap_out_pages, after->swap_out_pages, window_us, page_bytes,
 		    LOAD_SWAP_OUT, load);
 	}
+	load_detail_difference(before, after, window_us, load);
 }
