@@ -43,7 +43,9 @@ PROTO_SRC := $(wildcard proto/*.c) $(BASE_SRC)
 CORE_SRC := $(wildcard coordinator/core/*.c)
 IO_SRC := $(wildcard coordinator/io/*.c)
 CTL_SRC := $(filter-out coordinator/ctl/main.c,$(wildcard coordinator/ctl/*.c))
-SIM_SRC := $(filter-out coordinator/sim/main.c,$(wildcard coordinator/sim/*.c))
+# Model hosts have the agent's own guard, and files as all programs have them.
+SIM_SRC := $(filter-out coordinator/sim/main.c,$(wildcard coordinator/sim/*.c)) agent/guard.c \\
+	$(wildcard proto/base/conf*.c) proto/base/near.c
 KEEPER_SRC := agent/keeper.c $(filter-out agent/keeper_main.c agent/keeper_client.c,$(wildcard agent/keeper_*.c)) \
 	agent/tokens.c agent/scan.c agent/order.c agent/os_linux.c
 AGENT_SRC := $(filter-out agent/main.c agent/keeper_main.c agent/os_bsd.c agent/sense/load_bsd.c,\
@@ -58,7 +60,7 @@ LIBS_coordinator := $(PROTO_LIBS) -lsqlite3 -ljansson -lm
 LIBS_agent := $(PROTO_LIBS) -lm
 LIBS_keeper :=
 LIBS_ctl := $(PROTO_LIBS) -ljansson -lm
-LIBS_sim := -lm
+LIBS_sim := -lconfuse -lm
 
 BIN := $(addprefix $(B)/bin/,flyball-coordinator flyball-agent flyball-keeper flyball flyball-sim)
 
