@@ -451,6 +451,26 @@ apply_governor(struct cluster *c, const struct fact *f, struct err *err)
 	return 0;
 }
 
+static int
+apply_learned(struct cluster *c, const struct fact *f, struct err *err)
+{
+	const struct memory *m = f->learned;
+	size_t i;
+
+	if (m == NULL || m->class[0] == '\0')
+		return misfit(f, "nothing that was learned", err);
+	i = memory_place(c, m->class, m->branch, m->phase);
+	if (memory_find(c, m->class, m->branch, m->phase) == NULL) {
+		c->memories = mem_room(
+		    c->memories, c->nmemories, &c->memories_capacity, sizeof *c->memories);
+		memmove(&c->memories[i + 1], &c->memories[i],
+		    (c->nmemories - i) * sizeof *c->memories);
+		c->nmemories++;
+	}
+	c->memories[i] = *m;
+	return 0;
+}
+
 int
 cluster_apply(struct cluster *c, const struct fact *fact, struct err *err)
 {
@@ -479,6 +499,7 @@ cluster_apply(struct cluster *c, const struct fact *fact, struct err *err)
 		[FACT_UNPAUSE] = apply_hold,
 		[FACT_GOVERNOR] = apply_governor,
 		[FACT_GOVERNOR_LIFTED] = apply_governor,
+		[FACT_LEARNED] = apply_learned,
 	};
 
 	if ((unsigned)fact->kind >= FACT_KINDS || apply[fact->kind] == NULL)

@@ -66,6 +66,7 @@ cluster_destroy(struct cluster *c)
 	free(c->attempts);
 	free(c->open);
 	free(c->touched);
+	free(c->memories);
 	free(c->orders);
 	free(c);
 }
@@ -269,15 +270,6 @@ host_state_name(enum host_state state)
 	static const char *const names[] = { "absent", "up", "silent", "lost", "asleep" };
 
 	return (unsigned)state < sizeof names / sizeof names[0] ? names[state] : "?";
-}
-
-const char *
-governor_level_name(enum governor_level level)
-{
-	static const char *const names[] = { "start", "operator", "bounds", "guard", "band",
-		"probe", "memory" };
-
-	return (unsigned)level < sizeof names / sizeof names[0] ? names[level] : "?";
 }
 
 const char *

@@ -14,6 +14,8 @@
 #define FLYBALL_CLUSTER_H
 
 #include "coordinator/core/fact.h"
+#include "coordinator/core/law.h"
+#include "coordinator/core/memory.h"
 #include "coordinator/core/policy.h"
 
 struct moment {
@@ -30,19 +32,6 @@ enum host_state {
 };
 
 const char *host_state_name(enum host_state state);
-
-/* Which part of the governor moved a limit (governor.h). */
-enum governor_level {
-	LEVEL_START,
-	LEVEL_OPERATOR,
-	LEVEL_BOUNDS,
-	LEVEL_GUARD,
-	LEVEL_BAND,
-	LEVEL_PROBE,
-	LEVEL_MEMORY
-};
-
-const char *governor_level_name(enum governor_level level);
 
 /* What an operator may hold a host to (hold.h). */
 enum hold_kind { HOLD_DRAIN, HOLD_THROTTLE, HOLD_PIN, HOLD_PAUSE, HOLDS };
@@ -68,6 +57,13 @@ struct mode_order {
 	char reason[TEXT_SIZE];
 };
 
+/* What the law of a host is at work on: it begins anew when this changes. */
+struct adapt_key {
+	size_t attempts;
+	attempt_id first;
+	char branch[NAME_SIZE], phase[NAME_SIZE]; /* of the only one */
+};
+
 struct host {
 	/* hard */
 	char name[NAME_SIZE];
@@ -87,9 +83,10 @@ struct host {
 	struct load load;
 	mono_us load_at;
 	int32_t limit_reported; /* what the agent says is in force */
+	struct law law;
+	struct adapt_key adapt_key;
 	bool touched; /* is in the cluster's list */
-	int32_t
-	    would; /* what the law would set, when its mode does not let it; 0: nothing to say */
+	int32_t would; /* what the law would set, when its mode does not let it; 0: nothing to say */
 	wall_us would_since;
 	char would_reason[TEXT_SIZE];
 	char trouble[TEXT_SIZE]; /* the last thing that went wrong with it */
@@ -173,6 +170,8 @@ struct cluster {
 	struct attempt **attempts;
 	size_t nlessons, lessons_capacity;
 	struct lesson *lessons; /* in the order of branch and target */
+	size_t nmemories, memories_capacity;
+	struct memory *memories; /* in the order of class, branch and phase */
 	size_t nopen, open_capacity;
 	build_id *open; /* builds that are not done, in order of id */
 	size_t norders, orders_capacity;

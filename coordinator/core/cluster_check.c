@@ -221,6 +221,18 @@ dump_orders(const struct cluster *c, struct text *t)
 }
 
 static void
+dump_memories(const struct cluster *c, struct text *t)
+{
+	size_t i;
+
+	for (i = 0; i < c->nmemories; i++) {
+		text_add(t, "memory ");
+		codec_encode(t, memory_fields, &c->memories[i]);
+		text_add(t, "\n");
+	}
+}
+
+static void
 dump_policies(const struct cluster *c, struct text *t)
 {
 	size_t i;
@@ -290,6 +302,7 @@ dump(const struct cluster *c)
 
 	dump_policies(c, &t);
 	dump_orders(c, &t);
+	dump_memories(c, &t);
 	dump_hosts(c, &t);
 	dump_builds(c, &t);
 	dump_attempts(c, &t);

@@ -36,6 +36,7 @@ static const char *const names[FACT_KINDS] = {
 	[FACT_UNPAUSE] = "unpause",
 	[FACT_GOVERNOR] = "governor",
 	[FACT_GOVERNOR_LIFTED] = "governor_lifted",
+	[FACT_LEARNED] = "learned",
 };
 
 const char *
@@ -47,7 +48,7 @@ fact_kind_name(enum fact_kind kind)
 bool
 fact_soft(enum fact_kind kind)
 {
-	return kind == FACT_LIMIT;
+	return kind == FACT_LIMIT || kind == FACT_LEARNED;
 }
 
 const char *
@@ -61,7 +62,7 @@ verdict_name(enum verdict verdict)
 /* The structs behind pointers are written as lists of none or one, counted beside the fact. */
 struct fact_line {
 	struct fact fact;
-	size_t npolicy, nfacts, nstatus, nresult;
+	size_t npolicy, nfacts, nstatus, nresult, nlearned, nevidence;
 };
 
 #define INT(name_, member_) FIELD_AT(FIELD_INT, struct fact_line, name_, fact.member_)
@@ -92,6 +93,8 @@ static const struct field fact_fields[] = {
 	ONE(facts, nfacts, host_facts_fields),
 	ONE(status, nstatus, attempt_status_fields),
 	ONE(result, nresult, attempt_result_fields),
+	ONE(learned, nlearned, memory_fields),
+	ONE(evidence, nevidence, law_evidence_fields),
 	FIELD_END,
 };
 
@@ -99,7 +102,8 @@ static struct fact_line
 line_of(const struct fact *fact)
 {
 	return (struct fact_line){ *fact, fact->policy != NULL, fact->facts != NULL,
-		fact->status != NULL, fact->result != NULL };
+		fact->status != NULL, fact->result != NULL,
+		fact->learned != NULL, fact->evidence != NULL };
 }
 
 void
@@ -144,7 +148,7 @@ fact_decode(const char *text, struct fact *ret_fact, struct err *err)
 	if (codec_decode(&p, fact_fields, &line, err) < 0)
 		return -1;
 	if (*p != '\0' || line.npolicy > 1 || line.nfacts > 1 || line.nstatus > 1 ||
-	    line.nresult > 1) {
+	    line.nresult > 1 || line.nlearned > 1 || line.nevidence > 1) {
 		codec_clear(fact_fields, &line);
 		return err_set(err, "expected one record and nothing behind it at \"%.40s\"", text);
 	}

@@ -13,6 +13,7 @@
 #define FLYBALL_FACT_H
 
 #include "coordinator/core/codec.h"
+#include "coordinator/core/memory.h"
 #include "coordinator/core/policy.h"
 
 /* Append only: the names stand in journals. */
@@ -41,6 +42,7 @@ enum fact_kind {
 	FACT_UNPAUSE, /* host, who, text */
 	FACT_GOVERNOR, /* scope, name, mode, who, text reason: a farm's ends all others */
 	FACT_GOVERNOR_LIFTED, /* scope, name, who, text: a farm's, all of them */
+	FACT_LEARNED, /* learned; soft */
 	FACT_KINDS
 };
 
@@ -76,6 +78,8 @@ struct fact {
 	struct host_facts *facts; /* FACT_HOST */
 	struct attempt_status *status; /* FACT_ENDED */
 	struct attempt_result *result; /* FACT_ENDED */
+	struct memory *learned; /* FACT_LEARNED */
+	struct law_evidence *evidence; /* FACT_LIMIT */
 };
 
 void fact_clear(struct fact *fact);

@@ -4,6 +4,7 @@
  */
 #include "coordinator/core/fields.h"
 
+#include "coordinator/core/memory.h"
 #include "coordinator/core/policy.h"
 
 #define INT(struct_, member_) FIELD_AT(FIELD_INT, struct struct_, #member_, member_)
@@ -149,5 +150,39 @@ const struct field attempt_result_fields[] = {
 	INT(attempt_result, involuntary_switches),
 	INT(attempt_result, log_dropped_bytes),
 	FIELD_MANY(FIELD_LIST, struct attempt_result, "phases", phases, nphases, phase_mark_fields),
+	FIELD_END,
+};
+
+#define DOUBLE(struct_, member_) FIELD_AT(FIELD_DOUBLE, struct struct_, #member_, member_)
+
+static const struct field law_memory_fields[] = {
+	DOUBLE(law_memory, n),
+	DOUBLE(law_memory, log_level),
+	DOUBLE(law_memory, phi),
+	DOUBLE(law_memory, base),
+	DOUBLE(law_memory, inflation),
+	DOUBLE(law_memory, inflation_var),
+	FIELD_END,
+};
+
+const struct field memory_fields[] = {
+	TEXT(memory, class),
+	TEXT(memory, branch),
+	TEXT(memory, phase),
+	FIELD_SUB(struct memory, "law", law, law_memory_fields),
+	FIELD_END,
+};
+
+const struct field law_evidence_fields[] = {
+	INT(law_evidence, was),
+	INT(law_evidence, running),
+	INT(law_evidence, limited),
+	DOUBLE(law_evidence, user),
+	DOUBLE(law_evidence, sys),
+	DOUBLE(law_evidence, idle),
+	DOUBLE(law_evidence, spin),
+	INT(law_evidence, spin_estimated),
+	DOUBLE(law_evidence, phi),
+	DOUBLE(law_evidence, steps_rate),
 	FIELD_END,
 };

@@ -18,5 +18,7 @@ extern const struct field host_facts_fields[];
 extern const struct field load_fields[];
 extern const struct field attempt_status_fields[];
 extern const struct field attempt_result_fields[];
+extern const struct field memory_fields[];
+extern const struct field law_evidence_fields[];
 
 #endif

@@ -1,12 +1,12 @@
-/* The law of this release adapts nothing: a host starts at what policies ask for, else
- * at one step a thread, within policies' bounds, and under what an operator allows.
- * Operators come last, since they know what no reading shows; the floor is one step.
- * An adaptive law takes the place of `law` and nothing else here changes.
+/* From the inside out: the level the law has found, or the first limit where it may not act; the
+ * policies' bounds; the operator's word, which comes last since operators know what no reading
+ * shows. The floor is one step.
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
 #include "coordinator/core/governor.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,20 +19,27 @@ at_least_one(int32_t n)
 	return n < 1 ? 1 : n > JOBS_MAX ? JOBS_MAX : n;
 }
 
-/* What the host would be given if nobody bounded it. */
-static int32_t
-law(const struct governor_input *in)
-{
-	return at_least_one(in->start > 0 ? in->start : in->threads);
-}
-
 static void
-say_start(const struct governor_input *in, struct governor_decision *d)
+start(const struct governor_input *in, struct governor_decision *d)
 {
+	d->limit = at_least_one(in->start > 0 ? in->start : in->threads);
 	d->level = LEVEL_START;
 	mem_copy_text(d->reason, sizeof d->reason,
 	    in->start > 0 ? "the start value of the policies of its builds"
 			  : "one step for each of its threads");
+}
+
+/* What the host would be given if nobody bounded it. */
+static void
+law(const struct governor_input *in, struct governor_decision *d)
+{
+	if (in->law == NULL || in->law->state == LAW_OFF || in->law->by == LEVEL_START) {
+		start(in, d);
+		return;
+	}
+	d->limit = at_least_one(in->law->level);
+	d->level = in->law->by;
+	memcpy(d->reason, in->law->reason, sizeof d->reason);
 }
 
 static void
@@ -49,8 +56,7 @@ bound_by_policies(const struct governor_input *in, struct governor_decision *d)
 		return;
 	d->level = LEVEL_BOUNDS;
 	snprintf(d->reason, sizeof d->reason,
-	    "the policies of its builds allow %d to %d, and the start value was %d", in->min,
-	    in->max, was);
+	    "the policies of its builds allow %d to %d, and %d was wanted", in->min, in->max, was);
 }
 
 static void
@@ -78,13 +84,16 @@ bound_by_operator(const struct governor_input *in, struct governor_decision *d)
 void
 governor_decide(const struct governor_input *in, struct governor_decision *ret_decision)
 {
-	struct governor_decision d = { 0 };
+	struct governor_decision d = { 0 }, would = { 0 };
 
-	d.limit = law(in);
-	say_start(in, &d);
+	law(in, &would);
+	bound_by_policies(in, &would);
+	start(in, &d);
 	bound_by_policies(in, &d);
-	d.would = d.limit;
-	memcpy(d.would_reason, d.reason, sizeof d.would_reason);
+	if (in->mode == GOVERNOR_ACT)
+		d = would;
+	d.would = would.limit;
+	memcpy(d.would_reason, would.reason, sizeof d.would_reason);
 	bound_by_operator(in, &d);
 	*ret_decision = d;
 }
@@ -114,6 +123,8 @@ governor_input_get(const struct cluster *c, const struct host *h, struct governo
 	size_t i;
 
 	in.mode = governor_mode_of_host(c, h, NULL);
+	if (in.mode != GOVERNOR_OFF && h->nlive > 0)
+		in.law = &h->law;
 	for (i = 0; (a = host_live_attempt(c, h, i)) != NULL; i++)
 		add_build(c, a, &in);
 	in.throttled = throttle->set;
@@ -130,4 +141,25 @@ governor_input_get(const struct cluster *c, const struct host *h, struct governo
 		in.load_age_us = mono_since(h->load_at, c->now.mono);
 	}
 	*ret_input = in;
+}
+
+bool
+governor_spin(const struct host *h, double *ret_share, bool *ret_estimate)
+{
+	const struct law *law = &h->law;
+	double busy;
+
+	if (!h->reported)
+		return false;
+	busy = h->load.readings[LOAD_USER].value + h->load.readings[LOAD_SYS].value;
+	if (!load_has(&h->load, LOAD_USER) || !load_has(&h->load, LOAD_SYS) || !(busy > 0))
+		return false;
+	*ret_estimate = !load_has(&h->load, LOAD_SPIN);
+	if (!*ret_estimate)
+		*ret_share = h->load.readings[LOAD_SPIN].value / busy;
+	else if (law->state != LAW_OFF && law->sampled && !isnan(law->waste.spin))
+		*ret_share = law->waste.spin / busy;
+	else
+		return false;
+	return true;
 }

@@ -1,8 +1,8 @@
-/* governor.h - a host's limit: the control law
+/* governor.h - a host's limit, from all that has a say in it
  *
- * Shape:  given what is known of a host now, the limit it should have and why. This first law
- *         knows the start value and the bounds that operators and policies set; what it will
- *         adapt by (readings, whether builds are limited) is already among its inputs.
+ * Shape:  given what is known of a host now, the limit it should have and why: the law (law.h)
+ *         where its mode lets it act, else the first limit; within policies' bounds; under
+ *         what operators allow.
  * Units:  limits in steps; shares 0..1.
  * Errors: cannot fail.
  * Memory: none.
@@ -29,7 +29,7 @@ struct governor_input {
 	int32_t pin;
 	const char *pin_who, *pin_reason;
 	bool paused; /* its builds stand still: they tell nothing */
-	/* for the law to come */
+	const struct law *law; /* NULL: it is not to be heard */
 	bool limited; /* any build says that it could use more */
 	int32_t running;
 	const struct load *load; /* NULL: no reading of this connection */
@@ -49,5 +49,9 @@ void governor_decide(const struct governor_input *in, struct governor_decision *
 /* Gathers the input for a host. */
 void governor_input_get(
     const struct cluster *c, const struct host *h, struct governor_input *ret_input);
+
+/* The share of busy CPU time that is lost to spinning now, and whether that is an estimate; false
+ * when nothing is known. */
+bool governor_spin(const struct host *h, double *ret_share, bool *ret_estimate);
 
 #endif

@@ -96,6 +96,8 @@ host_report(struct turn *t)
 		build_return(t, h);
 	for (i = 0; i < e->nattempts; i++)
 		build_status(t, h, &e->attempts[i]);
+	adapt_phase(t, h);
+	adapt_sample(t, h);
 }
 
 void
@@ -187,11 +189,15 @@ host_limit(struct turn *t, struct host *h)
 	struct governor_decision d;
 	struct governor_input in;
 
+	adapt_phase(t, h);
 	governor_input_get(t->c, h, &in);
 	governor_decide(&in, &d);
 	host_would(t, h, in.mode, &d);
 	if (d.limit == h->limit && strcmp(d.reason, h->limit_reason) == 0)
 		return;
+	f.evidence = mem_calloc(1, sizeof *f.evidence);
+	*f.evidence = law_evidence(&h->law);
+	f.evidence->was = h->limit;
 	f.limit = d.limit;
 	f.number = d.level;
 	memcpy(f.host, h->name, sizeof f.host);

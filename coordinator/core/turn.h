@@ -46,6 +46,9 @@ void mode_event(struct turn *t); /* an order, or its end */
 /* The law does not trust what it sees there: the host is observed until an operator says otherwise.
  * Said once. */
 void host_alarm(struct turn *t, struct host *h, const char *why);
+/* adapt.c */
+void adapt_phase(struct turn *t, struct host *h); /* what it builds may have changed */
+void adapt_sample(struct turn *t, struct host *h); /* it has reported */
 /* lease.c */
 void lease_renew(struct turn *t, struct host *h);
 void lease_speak(struct turn *t, struct host *h); /* it spoke of an attempt, and has not reported */

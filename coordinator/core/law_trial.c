@@ -1,0 +1,278 @@
+/* A compass search over whole numbers with noise: a trial is one other level, judged by the work
+ * done there against the base. One that did more becomes the base, and the next goes further the
+ * same way; one that did not is taken back, and the next is shorter, or goes the other way. When
+ * neither neighbour is better the search rests, longer each time.
+ *
+ * Where a trial can only cost (no waste and no idle CPUs say that there is something to gain)
+ * what trials have cost so far bounds it.
+ *
+ * SPDX-License-Identifier: BSD-2-Clause
+ */
+#include "coordinator/core/law_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double PHI_STAR = 0.15; /* until a phase has taught its own */
+static const double IDLE_ENOUGH = 0.06; /* of all CPUs, that more steps could use */
+static const double BASE_S = 2; /* of samples at the base, before a trial */
+static const double GAIN_UP = 0.02, LOSS_DOWN = 0.005; /* ln(work): kept from there on */
+static const double HOPELESS = 0.03; /* so far below that it ends at once */
+static const double TRIAL_S = 30, TRIAL_STEPS = 4; /* at most: seconds, or step durations */
+static const double SHARP = 0.012; /* sd at which more samples tell nothing new */
+static const double BUDGET = 0.004, BUDGET_S = 8; /* of the phase: what checks may cost */
+static const double CHECK_STEP = 0.33; /* of a trial downwards that nothing hints at */
+static const double CHECK_WAIT_S = 300; /* at least, after a check in vain */
+static const double WAIT_BETWEEN_S = 2, DROPPED_S = 15;
+static const double UNJUDGED_S = 300; /* a trial without samples ends */
+
+static int32_t
+clamp(const struct law *law, double level)
+{
+	double asleep = law->waste.asleep;
+	double cap = fmin(law->last.max, 2 * law->last.waste.threads + asleep);
+
+	return (int32_t)fmax(fmax(1, law->last.min), fmin(lround(level), cap));
+}
+
+static double
+phi_star(const struct law *law)
+{
+	return fmax(PHI_STAR, 1.5 * law->memory.phi);
+}
+
+static bool
+wasteful(const struct law *law)
+{
+	/* An estimate alone must say more than a reading. */
+	double most = phi_star(law) * (law->waste.estimated && isnan(law->waste.scale) ? 2 : 1);
+
+	return law->waste.phi > most;
+}
+
+/* The next one to try that way: not so far as one that did no better; the base: there is none. */
+static int32_t
+next_level(const struct law *law, int direction, double by)
+{
+	int32_t stop = direction > 0 ? law->above : law->below;
+	double half = stop > 0 ? (stop - law->base) / 2.0 : direction * (double)JOBS_MAX;
+	double to = law->base + direction * fmax(1, round(by));
+
+	if (stop > 0 && abs(stop - law->base) <= 1)
+		return law->base;
+	if (fabs(to - law->base) > fabs(half))
+		to = law->base + (direction > 0 ? ceil(half) : floor(half));
+	return clamp(law, to);
+}
+
+/* Down to as many steps as what is useful now could keep busy. */
+static int32_t
+useful_level(const struct law *law)
+{
+	double by = law->base - ceil(law->waste.useful + law->waste.asleep);
+
+	return next_level(law, -1, by > 1 ? by : law->base * law->step);
+}
+
+/* Until steps can tell a third more from a third less. */
+static double
+check_s(const struct law *law, const struct level *base)
+{
+	double rate = level_steps(base);
+
+	return rate > 0 ? law->step_s + 60 * law->levels.dispersion / rate : 5;
+}
+
+/* May a trial that nothing hints at cost what it will when all goes on as it seems? */
+static bool
+affordable(const struct law *law, int32_t level)
+{
+	const struct level *base = levels_find(&law->levels, law->base);
+	double loss = log((double)law->base / level), seconds = check_s(law, base);
+
+	/* A wide one is compared with a base that must be known as well. */
+	if (!law->searched && base->steps_s < 2 * seconds)
+		return false;
+	return law->spent_s + loss * seconds <= BUDGET_S + BUDGET * law->busy_s;
+}
+
+static void
+wait_longer(struct law *law)
+{
+	law->next_trial = mono_add(law->last.at, (int64_t)(law->wait_s * 1e6));
+	law->wait_s = fmin(2 * law->wait_s, LAW_WAIT_MOST_S);
+}
+
+/* Both neighbours did no better. */
+static void
+rest(struct law *law)
+{
+	law->above = law->below = 0;
+	law->step = 0;
+	wait_longer(law);
+	law_say(law, law->by, law->base, "%d does the most work here of what was tried",
+	    (int)law->base);
+}
+
+struct idea {
+	int32_t level; /* the base: none */
+	bool hinted;
+	char why[128];
+};
+
+/* Waste comes first, then more of what has just helped, then idle CPUs. */
+static struct idea
+have_idea(const struct law *law)
+{
+	double by = law->base * law->step;
+	struct idea idea = { .level = law->base };
+
+	if (wasteful(law)) {
+		idea.hinted = true;
+		idea.level = law->step >= LAW_STEP ? useful_level(law) : next_level(law, -1, by);
+		snprintf(idea.why, sizeof idea.why, "%.0f %% of the busy time %s lost to locks",
+		    100 * law->waste.phi, law->waste.estimated ? "may be" : "is");
+	}
+	if (idea.level == law->base && law->momentum != 0) {
+		idea.hinted =
+		    law->momentum > 0 && law->above == 0 && law->last.waste.idle > IDLE_ENOUGH;
+		idea.level = next_level(law, law->momentum, by);
+		snprintf(idea.why, sizeof idea.why, "%s did more",
+		    law->momentum > 0 ? "a wider one" : "a narrower one");
+	}
+	if (idea.level == law->base && law->last.waste.idle > IDLE_ENOUGH) {
+		idea.hinted = law->above == 0;
+		idea.level = next_level(law, 1, by);
+		snprintf(idea.why, sizeof idea.why, "%.0f %% of the CPUs' time is idle",
+		    100 * law->last.waste.idle);
+	}
+	if (idea.level == law->base) {
+		idea.hinted = false;
+		idea.level = next_level(law, -1, law->searched ? by : law->base * CHECK_STEP);
+		snprintf(idea.why, sizeof idea.why, "a check whether fewer do as much");
+	}
+	return idea;
+}
+
+void
+law_trial_begin(struct law *law)
+{
+	const struct level *base = levels_find(&law->levels, law->base);
+	struct idea idea;
+
+	if (base == NULL || base->user_s < BASE_S || mono_since(law->next_trial, law->last.at) < 0)
+		return;
+	idea = have_idea(law);
+	if (idea.level == law->base) {
+		rest(law);
+		return;
+	}
+	if (!idea.hinted && idea.level < law->base && law->momentum == 0 &&
+	    !affordable(law, idea.level))
+		return;
+	law->hinted = idea.hinted;
+	law->searched = law->searched || idea.hinted;
+	law->state = LAW_TRIAL;
+	law->trial_s = 0;
+	law_say(law, wasteful(law) ? LEVEL_BAND : LEVEL_PROBE, idea.level,
+	    "%s: trying %d in place of %d", idea.why, (int)idea.level, (int)law->base);
+}
+
+/* ---- the verdict ------------------------------------------------------------------------ */
+
+static void
+keep(struct law *law, struct gain g)
+{
+	int32_t was = law->base;
+
+	law->base = law->level;
+	law->state = LAW_BASE;
+	if (law->base > was)
+		law->below = was;
+	else
+		law->above = was;
+	/* A cut went to where waste said at once: on either side of it is as good a guess. */
+	law->momentum = law->base > was ? 1 : law->by == LEVEL_BAND ? 0 : -1;
+	law->searched = true;
+	law->step = fmin(fmax(1.5 * law->step, 0.1), 0.5);
+	law->wait_s = LAW_WAIT_S;
+	law->spent_s = 0; /* it has paid */
+	law->next_trial = law->last.at;
+	law_say(law, law->by, law->level, "%d does %+.1f %% of the work that %d did: kept",
+	    (int)law->level, 100 * expm1(g.log), (int)was);
+}
+
+static void
+take_back(struct law *law, struct gain g)
+{
+	int32_t tried = law->level;
+
+	law->state = LAW_BASE;
+	law->momentum = 0;
+	if (!law->hinted)
+		law->spent_s += fmax(0, -expm1(g.log)) * law->trial_s;
+	if (tried < law->base && law->waste.estimated)
+		waste_is_base(&law->waste, &law->last.waste);
+	if (tried > law->base)
+		law->above = tried;
+	else if (law->searched)
+		law->below = tried;
+	law->next_trial = mono_add(law->last.at, (int64_t)(WAIT_BETWEEN_S * 1e6));
+	if (!law->searched) {
+		law->wait_s = fmax(law->wait_s, CHECK_WAIT_S);
+		wait_longer(law);
+	}
+	law_say(law, law->by, law->base, "%d did %+.1f %% of the work that %d does: taken back",
+	    (int)tried, 100 * expm1(g.log), (int)law->base);
+}
+
+void
+law_trial_drop(struct law *law, const char *why)
+{
+	law->state = LAW_BASE;
+	law->next_trial = mono_add(law->last.at, (int64_t)(DROPPED_S * 1e6));
+	law_say(law, law->by, law->base, "back to %d, unjudged: %s", (int)law->base, why);
+}
+
+enum verdict_now { NOT_YET, KEEP, TAKE_BACK };
+
+/* More steps at once never make a step need less user time, so what user time says bounds the
+ * work: from above for a wider level, from below for a narrower one. */
+static enum verdict_now
+verdict(const struct law *law, const struct gain *g)
+{
+	bool up = law->level > law->base;
+	double need = up ? GAIN_UP : -LOSS_DOWN;
+	double most = fmax(TRIAL_S, isnan(law->step_s) ? 0 : TRIAL_STEPS * law->step_s);
+	double sure = law->hinted ? 1 : 2;
+
+	if (up && g->user + 1.5 * g->user_sd < need - HOPELESS)
+		return TAKE_BACK;
+	if (!up && law->trial_s >= 2 && g->user - g->user_sd > need)
+		return KEEP;
+	if (g->log + (law->hinted ? 1.5 : 3) * g->sd < need - HOPELESS)
+		return TAKE_BACK;
+	if (law->trial_s >= 2 && g->log - sure * g->sd > need)
+		return KEEP;
+	if (law->trial_s < most && g->sd > SHARP)
+		return NOT_YET;
+	return g->log - 0.5 * g->sd > need ? KEEP : TAKE_BACK;
+}
+
+void
+law_trial_judge(struct law *law)
+{
+	int32_t from = law->base, to = law->level;
+	struct gain g = levels_compare(&law->levels, from, to, law->last.at);
+	enum verdict_now v = law->trial_s < 1 || !isfinite(g.sd) ? NOT_YET : verdict(law, &g);
+
+	if (v == NOT_YET && mono_since(law->changed_at, law->last.at) > UNJUDGED_S * 1e6)
+		law_trial_drop(law, "too few readings of it");
+	else if (v == KEEP)
+		keep(law, g);
+	else if (v == TAKE_BACK)
+		take_back(law, g);
+	if (v != NOT_YET)
+		levels_learn(&law->levels, from, to);
+}
