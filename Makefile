@@ -23,7 +23,7 @@ B := build/$(notdir $(firstword $(CC)))$(if $(SAN),-$(subst $(comma),-,$(SAN)))$
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: build test check-long lint demo demo-kernel install clean deps deps-test deps-long deps-lint check-update format bench-agent
+.PHONY: build test check-long lint demo demo-kernel install clean deps deps-test deps-long deps-lint check-update format bench-agent bench-giantlock
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
 OPT = $(if $(DEBUG),-O0 -g3,-O2 -g)
@@ -170,6 +170,8 @@ check-update: test-programs
 # Benchmarks print figures and assert none.
 bench-agent: build
 	@FLYBALL_BUILD=$(CURDIR)/$(B) tests/bench/agent
+bench-giantlock: build $(B)/tests/workloads/giantlock_step $(B)/tests/workloads/giantlock_stat
+	@FLYBALL_BUILD=$(CURDIR)/$(B) tests/bench/giantlock
 
 lint: deps-lint
 	@tests/lint
