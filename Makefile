@@ -141,7 +141,11 @@ $(call unit,proto): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(PROTO_O)
 	$(link_test) $(PROTO_LIBS) -lcmocka
 $(call unit,io): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(IO_SRC) $(CORE_SRC)) $(PROTO_O)
 	$(link_test) $(LIBS_coordinator) -lcmocka
-$(call unit,agent): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(AGENT_SRC)) $(PROTO_O)
+# The BSDs' readings have names that Linux' have: they are linked alone, with a stand-in for those kernels.
+LOAD_BSD_TEST := $(B)/tests/unit/agent_load_bsd
+$(LOAD_BSD_TEST): %: %.o $(call objects,$(addprefix agent/sense/load_,bsd.c disk.c text.c detail.c) $(BASE_PURE))
+	$(link_test) -lm -lcmocka
+$(filter-out $(LOAD_BSD_TEST),$(call unit,agent)): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(AGENT_SRC)) $(PROTO_O)
 	$(link_test) $(LIBS_agent) -lcmocka
 $(call unit,ctl): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(CTL_SRC)) $(PROTO_O)
 	$(link_test) $(LIBS_ctl) -lcmocka

@@ -5,11 +5,8 @@
  */
 #include "agent/sense/load.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "agent/sense/load_slow.h"
@@ -56,24 +53,6 @@ read_text(struct load_sampler *sampler, const char *name)
 
 	snprintf(path, sizeof path, "/proc/%s", name);
 	return load_read_text(path, sampler->text, sizeof sampler->text);
-}
-
-int64_t
-load_disk_free(const char *path)
-{
-	char *copy = mem_strdup(path), *slash;
-	struct statvfs facts;
-	int rc;
-
-	for (;;) {
-		rc = statvfs(copy, &facts);
-		slash = strrchr(copy, '/');
-		if (rc == 0 || errno != ENOENT || slash == NULL || strcmp(copy, "/") == 0)
-			break;
-		slash[slash == copy] = '\0'; /* the folder above; "/" stays */
-	}
-	free(copy);
-	return rc == 0 ? (int64_t)(facts.f_bavail * facts.f_frsize) : -1;
 }
 
 static const char *const pressure_files[PRESSURES] = { "pressure/cpu", "pressure/memory",
