@@ -14,6 +14,7 @@
 #include "coordinator/io/agents.h"
 #include "coordinator/io/config.h"
 #include "coordinator/io/driver.h"
+#include "coordinator/io/locks.h"
 #include "coordinator/io/operators.h"
 #include "coordinator/io/policy_file.h"
 #include "coordinator/io/reload.h"
@@ -38,6 +39,7 @@ struct coordinator {
 	struct store *store;
 	struct record *record;
 	struct series *series;
+	struct locks *locks;
 	struct driver *driver;
 	struct agents *agents;
 	struct operators *operators;
@@ -204,6 +206,7 @@ open_state(struct coordinator *co, struct err *err)
 	free(readings);
 	if (co->series == NULL)
 		return -1;
+	co->locks = locks_open(co->logs);
 	if (co->options.record == NULL)
 		return 0;
 	co->record = record_open(co->options.record, err);
@@ -222,11 +225,12 @@ start(struct coordinator *co, struct err *err)
 	co->driver = driver_create(co->loop, co->store, co->record, &callbacks);
 	if (driver_start(co->driver, err) < 0)
 		return -1;
-	co->agents = agents_create(co->hub, &co->config, &co->keys, co->logs, co->series, err);
+	co->agents =
+	    agents_create(co->hub, &co->config, &co->keys, co->logs, co->series, co->locks, err);
 	if (co->agents == NULL)
 		return -1;
 	agents_attach(co->agents, co->driver);
-	co->operators = operators_create(co->hub, &co->config, &co->keys, co->logs, err);
+	co->operators = operators_create(co->hub, &co->config, &co->keys, co->logs, co->locks, err);
 	if (co->operators == NULL)
 		return -1;
 	operators_attach(co->operators, co->driver);
@@ -264,6 +268,7 @@ stop(struct coordinator *co)
 		loop_destroy(co->loop);
 	record_close(co->record);
 	series_close(co->series);
+	locks_close(co->locks);
 	if (co->store != NULL)
 		store_close(co->store);
 	free(co->logs);

@@ -51,6 +51,7 @@ const struct option_info option_infos[OPTIONS] = {
 	[OPTION_BRANCH] = { "branch", 0, "BRANCH", false, "for the builds of this branch" },
 	[OPTION_CLASS] = { "class", 0, "CLASS", false,
 	    "for hosts of this class, as flyball hosts shows it" },
+	[OPTION_BUILD] = { "build", 0, "BUILD", false, "of this build, a number or BRANCH/TARGET" },
 	[OPTION_HOST] = { "host", 0, "HOST", false, "for this host" },
 	[OPTION_ALL] = { "all", 'a', NULL, false, "all that there are, not the newest alone" },
 };

@@ -49,6 +49,12 @@ const struct command commands[] = {
 	    TAKES(FOR) | TAKES(REASON), TAKES(REASON), 1, 1, "host", false, verb_pause, NULL },
 	{ "resume", "HOST", "let a drained or paused host go on", "", 0, 0, 1, 1, "host", false,
 	    verb_resume, NULL },
+	{ "locks", "HOST | --build BUILD [-w [TIME]]",
+	    "where the kernel's locks cost time: the top locks and their callers",
+	    "For a host the last window of each of its lock sources, for a build all that were "
+	    "seen while it ran. Each source says what it cannot see, and what it costs. -o wide "
+	    "shows every row.",
+	    TAKES(BUILD) | TAKES(WATCH), 0, 0, 1, "host", false, verb_locks, NULL },
 	{ "governor",
 	    "[off|observe|advise|act|policy [--host HOST | --class CLASS | --branch BRANCH] "
 	    "--reason "

@@ -89,6 +89,8 @@ completion_kind(size_t option)
 		return "branch";
 	case OPTION_CLASS:
 		return "class";
+	case OPTION_BUILD:
+		return "build";
 	case OPTION_HOST:
 		return "host";
 	default:

@@ -29,7 +29,7 @@ struct output {
 	output_f builds, build, explain_build;
 	output_f rounds, round;
 	output_f policy, policies;
-	output_f governor;
+	output_f governor, locks;
 };
 
 extern const struct output output_text, output_json;
@@ -44,6 +44,7 @@ void text_build(const json_t *answer, const struct view *view);
 void text_explain_build(const json_t *answer, const struct view *view);
 void text_rounds(const json_t *answer, const struct view *view);
 void text_round(const json_t *answer, const struct view *view);
+void text_locks(const json_t *answer, const struct view *view);
 void text_governor(const json_t *answer, const struct view *view);
 /* The table of build rows, as builds, round and host show it. */
 void text_build_table(const json_t *rows, const struct view *view);

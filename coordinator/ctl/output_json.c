@@ -25,4 +25,5 @@ const struct output output_json = {
 	.policy = dump,
 	.policies = dump,
 	.governor = dump,
+	.locks = dump,
 };

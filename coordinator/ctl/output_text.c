@@ -149,4 +149,5 @@ const struct output output_text = {
 	.policy = text_policy,
 	.policies = text_policies,
 	.governor = text_governor,
+	.locks = text_locks,
 };

@@ -69,6 +69,8 @@ int verb_drain(struct session *s);
 int verb_pause(struct session *s);
 int verb_resume(struct session *s);
 int verb_explain_host(struct session *s);
+/* verb_locks.c */
+int verb_locks(struct session *s);
 /* verb_governor.c */
 int verb_governor(struct session *s);
 /* verb_build.c */

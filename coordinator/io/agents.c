@@ -33,6 +33,7 @@ struct agents {
 	const struct config *config;
 	const char *log_folder;
 	struct series *series;
+	struct locks *locks;
 	void *connections; /* of tsearch(3), by host */
 	bool any_deaf;
 };
@@ -209,6 +210,20 @@ take_attempt(struct agents *agents, struct connection *k, struct message_attempt
 	event.nattempts = 1;
 	event.result = ended ? &attempt->result : NULL;
 	driver_event(agents->driver, &event);
+	if (ended)
+		locks_ended(agents->locks, attempt->status.id);
+}
+
+/* A table of an agent that has been started anew since is of another run: it never comes, since the
+ * connection does not outlive the agent. */
+static void
+take_locks(struct agents *agents, struct connection *k, const struct message_locks *m)
+{
+	const struct cluster *c = driver_cluster(agents->driver);
+	const struct host *h = cluster_find_host(c, k->host);
+
+	if (h != NULL)
+		locks_take(agents->locks, c, h, &m->table, loop_now());
 }
 
 /* ---- connections ------------------------------------------------------------------------ */
@@ -307,6 +322,9 @@ on_message(void *arg, struct peer *peer, struct message *m)
 		break;
 	case MESSAGE_ATTEMPT:
 		take_attempt(agents, k, &m->attempt);
+		break;
+	case MESSAGE_LOCKS:
+		take_locks(agents, k, &m->locks);
 		break;
 	case MESSAGE_LOG:
 		take_log(agents, k, &m->log);
@@ -459,7 +477,7 @@ agents_attach(struct agents *agents, struct driver *driver)
 
 struct agents *
 agents_create(struct hub *hub, const struct config *config, const struct key_pair *keys,
-    const char *log_folder, struct series *series, struct err *err)
+    const char *log_folder, struct series *series, struct locks *locks, struct err *err)
 {
 	struct agents *agents = mem_calloc(1, sizeof *agents);
 	struct channel_callbacks callbacks = { on_message, on_gone, NULL, on_trouble, agents };
@@ -469,6 +487,7 @@ agents_create(struct hub *hub, const struct config *config, const struct key_pai
 	agents->config = config;
 	agents->log_folder = log_folder;
 	agents->series = series;
+	agents->locks = locks;
 	agents->channel = channel_listen(hub, &options, &callbacks, err);
 	if (agents->channel != NULL)
 		return agents;

@@ -14,6 +14,7 @@
 
 #include "coordinator/io/config.h"
 #include "coordinator/io/driver.h"
+#include "coordinator/io/locks.h"
 #include "coordinator/io/series.h"
 #include "proto/channel.h"
 
@@ -21,7 +22,8 @@ struct agents;
 
 /* Readings go to series as well as to the core. */
 struct agents *agents_create(struct hub *hub, const struct config *config,
-    const struct key_pair *keys, const char *log_folder, struct series *series, struct err *err);
+    const struct key_pair *keys, const char *log_folder, struct series *series, struct locks *locks,
+    struct err *err);
 void agents_destroy(struct agents *agents);
 /* From now on messages become events of this driver. */
 void agents_attach(struct agents *agents, struct driver *driver);

@@ -243,6 +243,7 @@ static const struct verb {
 	{ "drain", drain, "host for_us reason" },
 	{ "pause", pause_host, "host for_us reason" },
 	{ "resume", resume, "host" },
+	{ "locks", show_locks, "host build" },
 	{ "governor", show_governor, "" },
 	{ "governor-set", change_governor, "mode branch class host reason" },
 	{ "run", run, "branch target* revision reason" },

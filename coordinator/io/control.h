@@ -15,6 +15,8 @@
 #include "coordinator/core/event.h"
 #include "proto/message.h"
 
+struct locks;
+
 /* What reading verbs need beside the cluster. */
 struct control_context {
 	const struct cluster *cluster;
@@ -25,6 +27,7 @@ struct control_context {
 	const char *policy_error; /* why the files on disk are not in force; "" when they are */
 	const char *version; /* of the coordinator */
 	wall_us started;
+	struct locks *locks; /* NULL: none are kept */
 };
 
 enum control_result {

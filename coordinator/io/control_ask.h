@@ -60,6 +60,8 @@ enum control_result show_policy_check(struct ask *ask);
 /* control_governor.c */
 enum control_result show_governor(struct ask *ask);
 enum control_result change_governor(struct ask *ask);
+/* control_locks.c */
+enum control_result show_locks(struct ask *ask);
 /* control_log.c */
 enum control_result show_log(struct ask *ask);
 

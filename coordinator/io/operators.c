@@ -33,6 +33,7 @@ struct operators {
 	struct listener listeners[LISTENERS];
 	struct driver *driver;
 	const char *log_folder;
+	struct locks *locks;
 	char policy_error[ERR_TEXT_SIZE];
 	wall_us started;
 	uint64_t count;
@@ -119,6 +120,7 @@ take_request(struct operators *o, struct channel *channel, struct peer *peer,
 	struct control_context context = { .cluster = driver_cluster(o->driver),
 		.now = driver_now(),
 		.log_folder = o->log_folder,
+		.locks = o->locks,
 		.policy_error = o->policy_error,
 		.version = FLYBALL_VERSION,
 		.started = o->started };
@@ -261,11 +263,12 @@ give_to_group(const char *endpoint, gid_t group, struct err *err)
 
 struct operators *
 operators_create(struct hub *hub, const struct config *config, const struct key_pair *keys,
-    const char *log_folder, struct err *err)
+    const char *log_folder, struct locks *locks, struct err *err)
 {
 	struct operators *o = mem_calloc(1, sizeof *o);
 
 	o->log_folder = log_folder;
+	o->locks = locks;
 	o->started = loop_wall();
 	if (listen_at(o, 0, hub, config->operators, NULL, err) == 0 &&
 	    give_to_group(config->operators, config->group, err) == 0 &&

@@ -14,12 +14,13 @@
 
 #include "coordinator/io/config.h"
 #include "coordinator/io/driver.h"
+#include "coordinator/io/locks.h"
 #include "proto/channel.h"
 
 struct operators;
 
 struct operators *operators_create(struct hub *hub, const struct config *config,
-    const struct key_pair *keys, const char *log_folder, struct err *err);
+    const struct key_pair *keys, const char *log_folder, struct locks *locks, struct err *err);
 void operators_destroy(struct operators *operators);
 void operators_attach(struct operators *operators, struct driver *driver);
 /* Why the policy files are not in force as they are now; "" when they are. */

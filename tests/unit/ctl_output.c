@@ -82,6 +82,35 @@ explained(void **state)
 }
 
 static void
+locks(void **state)
+{
+	char *text = show(output_text.locks,
+	    "{\"host\":\"a1\",\"sources\":[{\"source\":\"lockstat\",\"coverage\":\"sees 2 s in "
+	    "30\","
+	    "\"window_us\":2000000,\"age_us\":3000000,\"cost_cpu_share\":0.0005,"
+	    "\"spin\":{\"count\":10,\"wait_ns\":1000,\"cpu_share\":0.125,\"busy_share\":null},"
+	    "\"rows\":[{\"lock\":\"kernel_lock\",\"caller\":\"exec+0x7\",\"kind\":\"spin\","
+	    "\"count\":7,\"wait_ns\":800000000,\"total_share\":0.8}]},"
+	    "{\"source\":\"bpf\",\"missing\":\"not permitted\",\"rows\":[]}]}",
+	    false);
+
+	(void)state;
+	assert_string_equal(text,
+	    "lockstat      window 2.0s, 3.0s old; spin - of busy CPU time, 12.5 % of all; it costs "
+	    "0.05 % of one CPU\n"
+	    "              sees 2 s in 30\n"
+	    "-- spin\n"
+	    "TOTAL%  COUNT  TIME/ms  LOCK         CALLER\n"
+	    " 80.00      7   800.00  kernel_lock  exec+0x7\n"
+	    "\n"
+	    "bpf           no reading: not permitted; what it costs is not measured\n");
+	free(text);
+	text = show(output_text.locks, "{\"host\":\"a1\",\"sources\":[]}", false);
+	assert_non_null(strstr(text, "no table of locks has come"));
+	free(text);
+}
+
+static void
 times(void **state)
 {
 	char buf[FORMAT_SIZE];
@@ -489,6 +518,7 @@ main(void)
 		{ "sizes are short", sizes, NULL, NULL, NULL },
 		{ "one is one, and two are more", plurals, NULL, NULL, NULL },
 		{ "why a limit is what it is", explained, NULL, NULL, NULL },
+		{ "locks in columns, and what was not read in words", locks, NULL, NULL, NULL },
 		{ "times are in words", times, NULL, NULL, NULL },
 		{ "no control character reaches a terminal", harmless, NULL, NULL, NULL },
 		{ "whatever the bytes are", harmless_random, NULL, NULL, NULL },

@@ -47,6 +47,7 @@ struct rig {
 	struct key_pair keys;
 	struct config config;
 	struct series *series;
+	struct locks *locks;
 	struct driver *driver;
 	struct hub *hub;
 	struct agents *agents;
@@ -96,13 +97,14 @@ start_coordinator(struct rig *rig)
 	disk_init(&rig->disk);
 	rig->hub = hub_create(rig->loop, key_name, NULL, rig);
 	rig->series = series_open(rig->readings, &err);
+	rig->locks = locks_open(rig->logs);
 	rig->driver = driver_create(rig->loop, &rig->disk.store, NULL, &callbacks);
 	assert_int_equal(driver_start(rig->driver, &err), 0);
 	key_pair_create(&rig->keys);
 	mem_copy_text(rig->config.agents, sizeof rig->config.agents, rig->endpoint);
 	rig->config.report_busy_us = rig->config.report_idle_us = SECOND_US;
 	rig->agents =
-	    agents_create(rig->hub, &rig->config, &rig->keys, rig->logs, rig->series, &err);
+	    agents_create(rig->hub, &rig->config, &rig->keys, rig->logs, rig->series, rig->locks, &err);
 	assert_non_null(rig->agents);
 	agents_attach(rig->agents, rig->driver);
 }
@@ -266,6 +268,7 @@ tear_down(void **state)
 	agents_destroy(rig->agents);
 	driver_destroy(rig->driver);
 	series_close(rig->series);
+	locks_close(rig->locks);
 	hub_destroy(rig->hub);
 	loop_destroy(rig->loop);
 	disk_clear(&rig->disk);

@@ -18,12 +18,14 @@
 #include <unistd.h>
 
 #include "coordinator/io/control.h"
+#include "coordinator/io/locks.h"
 #include "tests/unit/io_cluster.h"
 
 enum { ARGS_MAX = 8 };
 
 static struct cluster *cluster;
 static char log_folder[64];
+static struct locks *locks;
 static const char *const recipes[] = { "gmake" };
 
 /* ---- asking ------------------------------------------------------------------------------ */
@@ -39,7 +41,7 @@ static struct asked
 ask(const char *verb, const char *const args[])
 {
 	struct control_context context = { cluster, moment_s(100), log_folder, recipes, 1, "",
-		"0.1", after_s(-3600) };
+		"0.1", after_s(-3600), locks };
 	struct request_arg list[ARGS_MAX];
 	struct message_request request = { .id = 42, .args = list };
 	struct asked a;
@@ -307,7 +309,7 @@ static void
 alarms(void **state)
 {
 	struct control_context context = { cluster, moment_s(100), log_folder, recipes, 1,
-		"zstd.policy:3: no such key", "0.1", after_s(-3600) };
+		"zstd.policy:3: no such key", "0.1", after_s(-3600), locks };
 	struct message_request request = { .id = 42, .verb = "status" };
 	struct asked a;
 	json_t *json, *list;
@@ -324,6 +326,54 @@ alarms(void **state)
 	assert_string_equal(
 	    json_string_value(json_object_get(json_array_get(list, 2), "kind")), "ungoverned");
 	assert_int_equal(number(json, "up_us"), 3700 * SECOND_US);
+	json_decref(json);
+}
+
+/* ---- locks ------------------------------------------------------------------------------- */
+
+static json_t *
+first_source(struct asked *a, json_t **ret_answer)
+{
+	*ret_answer = answer(a);
+	return json_array_get(json_object_get(*ret_answer, "sources"), 0);
+}
+
+static void
+locks_of_a_host_and_of_a_build(void **state)
+{
+	struct lock_row row = { "kernel_lock", "vfs+0x1", LOCK_SPIN, 7, 800000000 };
+	struct lock_table table = { .source = "lockstat",
+		.window_us = 2 * SECOND_US,
+		.cpus = 4,
+		.has_spin = true,
+		.spin_count = 10,
+		.spin_ns = 1000000000,
+		.cost_cpu_ppm = -1,
+		.cost_steps_ppm = -1,
+		.nrows = 1,
+		.rows = &row };
+	struct asked a;
+	json_t *json, *source, *one;
+
+	(void)state;
+	locks_take(locks, cluster, cluster_find_host(cluster, "a1"), &table, moment_s(95).mono);
+	a = ASK("locks", "host", "a1", NULL);
+	source = first_source(&a, &json);
+	assert_int_equal(number(source, "age_us"), 5 * SECOND_US);
+	assert_true(json_is_null(json_object_get(source, "sleep")));
+	assert_true(json_is_null(json_object_get(source, "cost_cpu_share")));
+	one = json_object_get(source, "spin");
+	assert_true(json_real_value(json_object_get(one, "cpu_share")) == 0.125);
+	one = json_array_get(json_object_get(source, "rows"), 0);
+	assert_string_equal(json_string_value(json_object_get(one, "caller")), "vfs+0x1");
+	assert_true(json_real_value(json_object_get(one, "total_share")) == 0.8);
+	json_decref(json);
+	a = ASK("locks", "host", "a2", NULL);
+	assert_null(first_source(&a, &json));
+	json_decref(json);
+	a = ASK("locks", "build", "1", NULL);
+	json = answer(&a);
+	assert_int_equal(number(json, "build"), 1);
 	json_decref(json);
 }
 
@@ -436,6 +486,10 @@ static const struct bad {
 	    REPLY_USAGE, "for_us" },
 	{ "throttle", { "host", "b9", "limit", "3", "reason", "r", NULL }, REPLY_NOT_FOUND, "b9" },
 	{ "drain", { "host", "a1", NULL }, REPLY_USAGE, "--reason" },
+	{ "locks", { NULL }, REPLY_USAGE, "--build" },
+	{ "locks", { "host", "a1", "build", "1", NULL }, REPLY_USAGE, "--build" },
+	{ "locks", { "host", "b9", NULL }, REPLY_NOT_FOUND, "known are a1, a2" },
+	{ "locks", { "build", "99", NULL }, REPLY_NOT_FOUND, "99" },
 	{ "governor-set", { "mode", "act", NULL }, REPLY_USAGE, "--reason" },
 	{ "governor-set", { "mode", "loud", "reason", "r", NULL }, REPLY_USAGE, "loud" },
 	{ "governor-set", { "reason", "r", NULL }, REPLY_USAGE, "no mode" },
@@ -534,6 +588,7 @@ set_up(void **state)
 	snprintf(log_folder, sizeof log_folder, "/tmp/flyball-control.XXXXXX");
 	if (mkdtemp(log_folder) == NULL)
 		return -1;
+	locks = locks_open(log_folder);
 	write_log("1.log", "hello world");
 	return 0;
 }
@@ -548,6 +603,7 @@ tear_down(void **state)
 	unlink(path);
 	snprintf(path, sizeof path, "%s/2.log", log_folder);
 	unlink(path);
+	locks_close(locks);
 	rmdir(log_folder);
 	cluster_destroy(cluster);
 	return 0;
@@ -563,6 +619,8 @@ main(void)
 {
 	const struct CMUnitTest control[] = {
 		SAYS("throttle becomes an event with limit, time, reason and who", throttle),
+		SAYS("locks are of a host's last windows or of a whole build",
+		    locks_of_a_host_and_of_a_build),
 		SAYS("orders about the governor's mode become events", governor_orders),
 		SAYS("drain, unthrottle and resume become events", holds_and_ends),
 		SAYS("run becomes an event with its targets in order", run),
