@@ -15,7 +15,13 @@
 #include "proto/base/mem.h"
 #include "proto/wire.h"
 
-enum { THREADS_MAX = 65536, JITTER_MAX_S = 3600 };
+enum {
+	THREADS_MAX = 65536,
+	JITTER_MAX_S = 3600,
+	LOCK_EVERY_MIN_S = 10,
+	LOCK_EVERY_MAX_S = 3600,
+	LOCK_WINDOW_MAX_S = 60
+};
 
 static cfg_opt_t top_opts[] = { CFG_STR("coordinator", "tcp://127.0.0.1:7700", CFGF_NONE),
 	CFG_STR("coordinator_key", FLYBALL_SYSCONFDIR "/coordinator.key.pub", CFGF_NONE),
@@ -26,7 +32,9 @@ static cfg_opt_t top_opts[] = { CFG_STR("coordinator", "tcp://127.0.0.1:7700", C
 	CFG_STR_LIST("source_roots", "{\"/build\"}", CFGF_NONE), CFG_INT("slots", 1, CFGF_NONE),
 	CFG_INT("threads", 0, CFGF_NONE), CFG_STR_LIST("labels", "{}", CFGF_NONE),
 	CFG_STR("disk_floor", "1g", CFGF_NONE), CFG_STR("log_cap", "64m", CFGF_NONE),
-	CFG_STR("keeper", "", CFGF_NONE), CFG_INT("jitter", 60, CFGF_NONE), CFG_END() };
+	CFG_STR("keeper", "", CFGF_NONE), CFG_INT("jitter", 60, CFGF_NONE),
+	CFG_STR("lock_source", "auto", CFGF_NONE), CFG_STR("lock_command", "", CFGF_NONE),
+	CFG_INT("lock_every", 30, CFGF_NONE), CFG_INT("lock_window", 2, CFGF_NONE), CFG_END() };
 
 /* ---- values ---- */
 
@@ -111,6 +119,39 @@ check_jitter(cfg_t *cfg, cfg_opt_t *opt)
 }
 
 static int
+check_lock_source(cfg_t *cfg, cfg_opt_t *opt)
+{
+	struct err err;
+
+	if (locks_names_ok(cfg_opt_getnstr(opt, 0), &err))
+		return 0;
+	cfg_error(cfg, "lock_source: %s", err.text);
+	return -1;
+}
+
+static int
+check_lock_command(cfg_t *cfg, cfg_opt_t *opt)
+{
+	if (strlen(cfg_opt_getnstr(opt, 0)) < SOURCE_SIZE)
+		return 0;
+	cfg_error(cfg, "lock_command is longer than %d bytes: put it into a script",
+	    SOURCE_SIZE - 1);
+	return -1;
+}
+
+static int
+check_lock_every(cfg_t *cfg, cfg_opt_t *opt)
+{
+	return check_between(cfg, opt, LOCK_EVERY_MIN_S, LOCK_EVERY_MAX_S);
+}
+
+static int
+check_lock_window(cfg_t *cfg, cfg_opt_t *opt)
+{
+	return check_between(cfg, opt, 1, LOCK_WINDOW_MAX_S);
+}
+
+static int
 check_endpoint(cfg_t *cfg, cfg_opt_t *opt)
 {
 	if (endpoint_tcp_ok(cfg_opt_getnstr(opt, 0)))
@@ -188,6 +229,10 @@ set_checks(void)
 		{ "labels", check_label },
 		{ "disk_floor", check_size },
 		{ "log_cap", check_log_cap },
+		{ "lock_source", check_lock_source },
+		{ "lock_command", check_lock_command },
+		{ "lock_every", check_lock_every },
+		{ "lock_window", check_lock_window },
 	};
 
 	for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
@@ -232,6 +277,34 @@ take_key(const char *path, const char *key, char ret_key[KEY_TEXT_SIZE], struct 
 		   : err_prefix(err, "%s: coordinator_key", path);
 }
 
+/* What only two settings together can get wrong. */
+static int
+check_locks(const char *path, cfg_t *cfg, struct err *err)
+{
+	long every = cfg_getint(cfg, "lock_every"), window = cfg_getint(cfg, "lock_window");
+
+	if (window > every / 2)
+		return err_set(err, "%s: lock_window is %ld and lock_every is %ld: expected a window "
+				    "of at most half the time from one to the next",
+		    path, window, every);
+	if (strstr(cfg_getstr(cfg, "lock_source"), "command") != NULL &&
+	    cfg_getstr(cfg, "lock_command")[0] == '\0')
+		return err_set(err, "%s: lock_source names command, and lock_command is not set: name "
+				    "the program that prints a table of locks",
+		    path);
+	return 0;
+}
+
+static void
+take_locks(cfg_t *cfg, struct config *config)
+{
+	config->lock_source = mem_strdup(cfg_getstr(cfg, "lock_source"));
+	mem_copy_text(config->locks.command, sizeof config->locks.command,
+	    cfg_getstr(cfg, "lock_command"));
+	config->locks.every_us = cfg_getint(cfg, "lock_every") * SECOND_US;
+	config->locks.window_us = cfg_getint(cfg, "lock_window") * SECOND_US;
+}
+
 static void
 take(cfg_t *cfg, const char *beside, struct config *config)
 {
@@ -248,6 +321,7 @@ take(cfg_t *cfg, const char *beside, struct config *config)
 	config->disk_floor_bytes = size_of(cfg_getstr(cfg, "disk_floor"));
 	config->log_cap_bytes = size_of(cfg_getstr(cfg, "log_cap"));
 	config->jitter_us = cfg_getint(cfg, "jitter") * SECOND_US;
+	take_locks(cfg, config);
 }
 
 int
@@ -261,6 +335,8 @@ config_load(const char *path, const char *beside, struct config *ret_config, str
 	if (conf_parse_file(path, top_opts, &cfg, err) != 0)
 		return -1;
 	rc = take_key(path, cfg_getstr(cfg, "coordinator_key"), config.coordinator_key, err);
+	if (rc == 0)
+		rc = check_locks(path, cfg, err);
 	if (rc == 0) {
 		take(cfg, beside, &config);
 		*ret_config = config;
@@ -285,6 +361,7 @@ config_clear(struct config *config)
 	free(config->state);
 	free(config->work);
 	free(config->keeper);
+	free(config->lock_source);
 	clear_list(&config->recipes);
 	clear_list(&config->source_roots);
 	clear_list(&config->labels);

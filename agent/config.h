@@ -11,6 +11,7 @@
 #ifndef FLYBALL_AGENT_CONFIG_H
 #define FLYBALL_AGENT_CONFIG_H
 
+#include "agent/sense/lock.h"
 #include "proto/base/err.h"
 #include "proto/keys.h"
 #include "proto/message.h"
@@ -32,6 +33,8 @@ struct config {
 	int32_t slots, threads; /* threads 0: ask the system */
 	int64_t disk_floor_bytes, log_cap_bytes;
 	int64_t jitter_us;
+	char *lock_source; /* "auto", "none", or names with commas between */
+	struct lock_settings locks;
 };
 
 /* beside: the folder of the agent's own program, where the keeper is looked for second. */

@@ -11,6 +11,7 @@
 
 #include "agent/runner.h"
 #include "agent/sense/load.h"
+#include "agent/sense/lock_last.h"
 #include "agent/session.h"
 #include "proto/base/log.h"
 #include "proto/base/mem.h"
@@ -21,6 +22,8 @@ struct driver {
 	struct session *session;
 	struct runner *runner;
 	struct load_sampler *load;
+	struct locks *locks; /* NULL: none */
+	struct lock_last lock_last;
 	struct hub *hub;
 	struct channel *channel;
 	struct peer *peer; /* the coordinator while there is a connection */
@@ -230,6 +233,21 @@ on_ended(void *arg, const struct message_attempt *attempt)
 }
 
 static void
+on_locks(void *arg, const struct lock_table *table)
+{
+	struct driver *d = arg;
+	struct message m = { .envelope.kind = MESSAGE_LOCKS };
+
+	if (lock_last_news(&d->lock_last, table))
+		log_notice("no reading of locks by %s: %s", table->source, table->missing);
+	if (!lock_last_take(&d->lock_last, loop_now(), table))
+		return;
+	mem_copy_text(m.locks.start_id, sizeof m.locks.start_id, d->parts.facts->start_id);
+	m.locks.table = *table;
+	send_message(d, &m, false);
+}
+
+static void
 on_tick(void *arg)
 {
 	struct driver *d = arg;
@@ -237,6 +255,8 @@ on_tick(void *arg)
 	struct load load;
 
 	load_sample(d->load, now, &load);
+	lock_last_fill(&d->lock_last, now, &load);
+	locks_steps(d->locks, session_steps(d->session));
 	runner_tick(d->runner);
 	session_tick(d->session, now, loop_wall().us - now.us, &load);
 	empty_queue(d);
@@ -273,6 +293,25 @@ connect_to_coordinator(struct driver *d, struct err *err)
 	return d->channel != NULL ? 0 : -1;
 }
 
+/* A host without any works all the same: the coordinator estimates. */
+static void
+begin_locks(struct driver *d)
+{
+	const struct config *config = d->parts.config;
+	struct err err;
+	const char *name;
+
+	d->locks =
+	    locks_open(d->parts.loop, config->lock_source, &config->locks, on_locks, d, &err);
+	if (err.text[0] != '\0')
+		log_notice("locks are not measured by %s", err.text);
+	lock_last_init(&d->lock_last, config->locks.every_us);
+	for (size_t i = 0; (name = locks_name(d->locks, i)) != NULL; i++) {
+		lock_last_source(&d->lock_last, name);
+		log_notice("measures locks lock_source=%s", name);
+	}
+}
+
 static int
 begin(struct driver *d, struct err *err)
 {
@@ -294,6 +333,7 @@ begin(struct driver *d, struct err *err)
 	d->hub = hub_create(d->parts.loop, NULL, NULL, NULL);
 	if (connect_to_coordinator(d, err) != 0)
 		return -1;
+	begin_locks(d);
 	d->tick = loop_timer_add(d->parts.loop, 0, SECOND_US, on_tick, d);
 	d->turn = loop_turn_add(d->parts.loop, on_turn, d);
 	return 0;
@@ -316,6 +356,7 @@ driver_destroy(struct driver *d)
 {
 	if (d == NULL)
 		return;
+	locks_close(d->locks);
 	loop_remove(d->tick);
 	loop_remove(d->turn);
 	if (d->channel != NULL)

@@ -78,6 +78,7 @@ void session_tick(
 bool session_next(struct session *session, struct action *ret_action);
 
 int32_t session_limit(const struct session *session); /* of the host */
+int64_t session_steps(const struct session *session); /* begun since the start, all builds */
 size_t session_running(const struct session *session); /* attempts that have not ended */
 
 /* One build's claim on the host's limit. */

@@ -191,6 +191,8 @@ session_stat(struct session *session, mono_us now, attempt_id id, const struct a
 
 	if (held == NULL || held->status.state == ATTEMPT_ENDED)
 		return;
+	if (s->steps > held->status.steps)
+		session->steps += s->steps - held->status.steps;
 	held->status = *s;
 	held->status.id = id;
 	held->status.fence = held->start.fence;

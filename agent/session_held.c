@@ -125,6 +125,12 @@ session_limit(const struct session *session)
 	return session->limit;
 }
 
+int64_t
+session_steps(const struct session *session)
+{
+	return session->steps;
+}
+
 void
 session_keep(struct session *session)
 {

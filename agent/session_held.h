@@ -48,6 +48,7 @@ struct session {
 	mono_us reported_at;
 	int64_t wall_offset_us;
 	struct load load;
+	int64_t steps; /* of all attempts, also of those that have ended */
 
 	struct held *held;
 	size_t nheld, held_capacity;

@@ -39,6 +39,8 @@ static const struct {
 	{ "unknown oid 'debug.lock.prof",
 	    "this kernel has no lock profiling: build it with options "
 	    "LOCK_PROFILING" },
+	{ "debug.lock.prof.enable is 1", "somebody else profiles the locks: set "
+					 "debug.lock.prof.enable to 0 when they are done" },
 	{ "failed to initialize dtrace",
 	    "lockstat cannot use DTrace: load it with kldload dtraceall, as root" },
 	{ "Permission denied", "the lock tool lacks the permission: run the agent as root" },
