@@ -40,6 +40,7 @@ cluster_destroy(struct cluster *c)
 		return;
 	for (i = 0; i < c->nhosts; i++) {
 		codec_clear(host_facts_fields, &c->hosts[i]->facts);
+		free(c->hosts[i]->gauges);
 		free(c->hosts[i]->live);
 		free(c->hosts[i]);
 	}

@@ -83,6 +83,10 @@ struct host {
 	struct load load;
 	mono_us load_at;
 	int32_t limit_reported; /* what the agent says is in force */
+	int32_t guard; /* what its guard holds it to; 0: nothing */
+	char guard_reason[TEXT_SIZE];
+	size_t ngauges;
+	struct gauge *gauges; /* of this connection, as load */
 	struct law law;
 	struct adapt_key adapt_key;
 	bool touched; /* is in the cluster's list */

@@ -21,7 +21,7 @@ enum event_kind {
 	EVENT_POLICY, /* policy: this is what the files say now */
 	EVENT_POLICY_GONE, /* branch: no file has it any longer */
 	EVENT_HELLO, /* host, facts, attempts */
-	EVENT_REPORT, /* host, limit, load, attempts */
+	EVENT_REPORT, /* host, limit, load, guard and its text, gauges, attempts */
 	EVENT_GONE, /* host, text: its connection ended */
 	EVENT_ATTEMPT, /* host, attempts[0], result */
 	EVENT_RUN, /* branch, names (targets, empty: all), revision, text why */
@@ -58,6 +58,7 @@ struct event {
 	round_id round;
 	build_id build;
 	int32_t limit;
+	int32_t guard; /* what the agent's own guard holds the host to; 0: nothing */
 	int64_t duration_us;
 	uint64_t version;
 	enum mode_scope scope;
@@ -68,6 +69,8 @@ struct event {
 	struct policy *policy;
 	struct host_facts *facts;
 	struct load *load;
+	size_t ngauges;
+	struct gauge *gauges;
 	size_t nattempts;
 	struct attempt_status *attempts;
 	struct attempt_result *result;

@@ -103,6 +103,13 @@ const struct field load_fields[] = {
 	FIELD_END,
 };
 
+const struct field gauge_fields[] = {
+	TEXT(gauge, name),
+	FIELD_SUB(struct gauge, "reading", reading, reading_fields),
+	TEXT(gauge, missing),
+	FIELD_END,
+};
+
 const struct field attempt_status_fields[] = {
 	FIELD_AT(FIELD_INT, struct attempt_status, "id", id.n),
 	INT(attempt_status, fence),

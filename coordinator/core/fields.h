@@ -16,6 +16,7 @@
 extern const struct field policy_fields[];
 extern const struct field host_facts_fields[];
 extern const struct field load_fields[];
+extern const struct field gauge_fields[];
 extern const struct field attempt_status_fields[];
 extern const struct field attempt_result_fields[];
 extern const struct field memory_fields[];

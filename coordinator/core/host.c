@@ -72,6 +72,18 @@ host_hello(struct turn *t)
 	host_say_limit(t, h);
 }
 
+static void
+gauges_take(struct host *h, const struct event *e)
+{
+	if (h->ngauges != e->ngauges) {
+		free(h->gauges);
+		h->gauges = e->ngauges > 0 ? mem_calloc(e->ngauges, sizeof *h->gauges) : NULL;
+	}
+	h->ngauges = e->ngauges;
+	if (h->ngauges > 0)
+		memcpy(h->gauges, e->gauges, h->ngauges * sizeof *h->gauges);
+}
+
 void
 host_report(struct turn *t)
 {
@@ -90,6 +102,9 @@ host_report(struct turn *t)
 	h->load = *e->load;
 	h->load_at = e->at.mono;
 	h->limit_reported = e->limit;
+	h->guard = e->guard;
+	memcpy(h->guard_reason, e->text, sizeof h->guard_reason);
+	gauges_take(h, e);
 	host_touch(t->c, h);
 	/* Its connection never broke, so there is no HELLO that would tell what it still builds. */
 	if (was_away)

@@ -26,6 +26,20 @@ add_share(struct table *t, const json_t *host, const char *key)
 		table_add(t, NULL);
 }
 
+/* Of busy CPU time; an estimate has a ~ before it. */
+static void
+add_spin(struct table *t, const json_t *host)
+{
+	const json_t *spin = json_object_get(host, "spin");
+	double share;
+
+	if (get_real(spin, "busy_share", &share))
+		table_addf(t, "%s%.*f", get_true(spin, "estimate") ? "~" : "",
+		    share < 0.0995 ? 1 : 0, share * 100);
+	else
+		table_add(t, NULL);
+}
+
 static void
 add_load(struct table *t, const json_t *host)
 {
@@ -84,6 +98,18 @@ say_sharers(FILE *f, const json_t *host)
 		    json_string_value(json_array_get(list, i)));
 }
 
+/* What its agent does about memory on its own, below the limit. */
+static void
+say_guard(FILE *f, const json_t *host)
+{
+	const json_t *guard = json_object_get(host, "guard");
+	const char *reason = get_text(guard, "reason");
+	int64_t n, limit;
+
+	if (get_number(guard, "limit", &n) && get_number(host, "limit", &limit) && n < limit)
+		fprintf(f, "; guard: held to %" PRId64 ": %s", n, reason != NULL ? reason : "");
+}
+
 /* In advise the law speaks to operators; in observe, to those who ask for more. */
 static void
 say_would(FILE *f, const json_t *host, bool wide)
@@ -115,6 +141,7 @@ host_reason(const json_t *host, bool wide)
 	if (reason != NULL && level != NULL &&
 	    (wide || (strcmp(level, "start") != 0 && strcmp(level, "operator") != 0)))
 		fprintf(f, "; %s", reason);
+	say_guard(f, host);
 	say_would(f, host, wide);
 	say_sharers(f, host);
 	fclose(f);
@@ -145,7 +172,7 @@ add_host(struct table *t, const json_t *host, const struct view *view)
 	table_add(t, get_count(buf, host, "limit"));
 	table_add(t, get_count(buf, host, "steps_running"));
 	add_load(t, host);
-	add_share(t, host, "spin_share");
+	add_spin(t, host);
 	add_share(t, host, "idle_share");
 	add_memory(t, host);
 	table_addf(t, "%zu/%s", json_array_size(json_object_get(host, "builds")),
@@ -210,6 +237,30 @@ text_readings(const json_t *readings, const struct view *view)
 				 : get_duration(buf, one, "window_us"));
 		table_add(t, get_duration(buf, one, "age_us"));
 	}
+	table_print(t, view);
+	table_destroy(t);
+}
+
+static void
+text_gauges(const json_t *list, const struct view *view)
+{
+	struct table *t = table_create("GAUGE +VALUE +AGE MISSING");
+	char age[FORMAT_SIZE];
+	size_t i;
+
+	for (i = 0; i < json_array_size(list); i++) {
+		const json_t *one = json_array_get(list, i);
+		double value;
+
+		table_add(t, get_text(one, "gauge"));
+		if (get_real(one, "value", &value))
+			table_addf(t, "%.6g", value);
+		else
+			table_add(t, NULL);
+		table_add(t, get_duration(age, one, "age_us"));
+		table_add(t, get_text(one, "missing"));
+	}
+	putc('\n', view->out);
 	table_print(t, view);
 	table_destroy(t);
 }
@@ -296,6 +347,8 @@ text_host(const json_t *answer, const struct view *view)
 	say_what_it_is(answer, view);
 	putc('\n', view->out);
 	text_readings(json_object_get(answer, "readings"), view);
+	if (json_array_size(json_object_get(answer, "gauges")) > 0)
+		text_gauges(json_object_get(answer, "gauges"), view);
 	if (json_array_size(builds) == 0)
 		return;
 	putc('\n', view->out);

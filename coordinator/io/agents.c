@@ -189,6 +189,10 @@ take_report(struct agents *agents, struct connection *k, struct message_report *
 	event_of_host(&event, EVENT_REPORT, k);
 	event.limit = report->limit;
 	event.load = &report->load;
+	event.guard = report->guard;
+	memcpy(event.text, report->guard_reason, sizeof event.text);
+	event.gauges = report->gauges;
+	event.ngauges = report->ngauges;
 	event.attempts = report->attempts;
 	event.nattempts = report->nattempts;
 	driver_event(agents->driver, &event);

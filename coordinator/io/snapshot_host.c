@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "coordinator/core/explain.h"
+#include "coordinator/core/governor.h"
 #include "coordinator/core/hold.h"
 #include "coordinator/core/mode.h"
 #include "coordinator/core/predict.h"
@@ -148,6 +149,46 @@ set_limit(json_t *json, const struct host *h)
 	    h->reported && h->limit_reported > 0 ? json_integer(h->limit_reported) : json_null());
 }
 
+/* What the agent found by itself: its guard, which may hold it below the limit, and gauges. */
+static void
+set_agent(json_t *json, const struct host *h, int64_t age_us)
+{
+	json_t *gauges = json_array(), *guard = json_null();
+	size_t i;
+
+	if (h->reported && h->guard > 0) {
+		guard = json_pack(
+		    "{s:i, s:o}", "limit", (int)h->guard, "reason", snapshot_text(h->guard_reason));
+		assert(guard != NULL);
+	}
+	for (i = 0; h->reported && i < h->ngauges; i++) {
+		const struct gauge *g = &h->gauges[i];
+		bool there = g->missing[0] == '\0' && isfinite(g->reading.value);
+
+		json_array_append_new(gauges,
+		    json_pack("{s:o, s:o, s:o, s:o}", "gauge", snapshot_text(g->name), "value",
+			there ? json_real(g->reading.value) : json_null(), "age_us",
+			there ? json_integer(g->reading.age_us + age_us) : json_null(), "missing",
+			snapshot_text(g->missing)));
+	}
+	json_object_set_new(json, "guard", guard);
+	json_object_set_new(json, "gauges", gauges);
+}
+
+/* Of busy CPU time: a machine that is half idle and spins all it works is in trouble. */
+static void
+set_spin(json_t *json, const struct host *h)
+{
+	json_t *spin = json_null();
+	bool estimate;
+	double share;
+
+	if (governor_spin(h, &share, &estimate) && isfinite(share))
+		spin = json_pack(
+		    "{s:f, s:b}", "busy_share", share < 0 ? 0 : share, "estimate", (int)estimate);
+	json_object_set_new(json, "spin", spin);
+}
+
 /* The mode that holds and what says so, and what the law would do when that does not let it. */
 static void
 set_governor(json_t *json, const struct cluster *c, const struct host *h)
@@ -202,6 +243,8 @@ snapshot_host(const struct cluster *c, const struct host *h, struct moment now)
 	set_facts(json, h);
 	set_limit(json, h);
 	set_governor(json, c, h);
+	set_agent(json, h, age);
+	set_spin(json, h);
 	set_live(json, c, h, now);
 	return json;
 }
@@ -230,5 +273,7 @@ snapshot_explain_host(const struct cluster *c, const struct host *h, struct mome
 	set_holds(json, h, now);
 	set_limit(json, h);
 	set_governor(json, c, h);
+	set_agent(json, h, mono_since(h->load_at, now.mono));
+	set_spin(json, h);
 	return json;
 }

@@ -409,7 +409,9 @@ hosts(void **state)
 	    "7200000000},"
 	    "\"readings\":{\"load_1\":{\"value\":1.5},\"spin_share\":null,\"idle_share\":{"
 	    "\"value\":0.25},"
-	    "\"memory_free_bytes\":{\"value\":2147483648}}},"
+	    "\"memory_free_bytes\":{\"value\":2147483648}},"
+	    "\"spin\":{\"busy_share\":0.25,\"estimate\":true},"
+	    "\"guard\":{\"limit\":1,\"reason\":\"it swaps\"}},"
 	    "{\"host\":\"a2\",\"class\":\"c\",\"state\":\"silent\",\"trouble\":\"closed\","
 	    "\"builds\":[]}]}",
 	    false);
@@ -417,9 +419,10 @@ hosts(void **state)
 	(void)state;
 	assert_string_equal(text, "HOST  CLASS  STATE    LIMIT  RUN  LOAD  SPIN%  IDLE%        MEM "
 				  " BUILDS   AGE  REASON\n"
-				  "a1    c      up           2    1  1.50      -     25  2.0G/8.0G "
+				  "a1    c      up           2    1  1.50    ~25     25  2.0G/8.0G "
 				  "    1/1  0.3s  throttled to 2 "
-				  "by ann for another 2:00:00: spins; shares its CPUs with a2, a3\n"
+				  "by ann for another 2:00:00: spins; guard: held to 1: it swaps; "
+				  "shares its CPUs with a2, a3\n"
 				  "a2    c      silent*      -    -     -      -      -          - "
 				  "    0/-     -  closed\n");
 	free(text);

@@ -123,6 +123,40 @@ host_readings(void **state)
 	json_decref(json);
 }
 
+static void
+what_the_agent_found(void **state)
+{
+	struct host *h = cluster_find_host(cluster, "a1");
+	struct gauge gauges[2] = { { .name = "dirhash", .reading = { 12.5, 0, 1000 } },
+		{ .name = "fan", .missing = "no such file" } };
+	struct host was = *h;
+	json_t *json;
+
+	(void)state;
+	h->guard = 3;
+	mem_copy_text(h->guard_reason, sizeof h->guard_reason, "it swaps");
+	h->gauges = gauges;
+	h->ngauges = 2;
+	h->load.missing = 0;
+	h->load.readings[LOAD_USER].value = 0.25;
+	h->load.readings[LOAD_SYS].value = 0.25;
+	h->load.readings[LOAD_SPIN].value = 0.125;
+	json = snapshot_host(cluster, h, moment_s(100));
+	assert_key(json, "guard", "{\"limit\":3,\"reason\":\"it swaps\"}");
+	assert_key(json, "spin", "{\"busy_share\":0.25,\"estimate\":false}");
+	assert_key(json, "gauges",
+	    "[{\"age_us\":1001000,\"gauge\":\"dirhash\",\"missing\":null,\"value\":12.5},"
+	    "{\"age_us\":null,\"gauge\":\"fan\",\"missing\":\"no such file\",\"value\":null}]");
+	json_decref(json);
+	h->reported = false;
+	json = snapshot_host(cluster, h, moment_s(100));
+	assert_key(json, "guard", "null");
+	assert_key(json, "spin", "null");
+	assert_key(json, "gauges", "[]");
+	json_decref(json);
+	*h = was;
+}
+
 /* Its load was never reported, its limit never set, and an operator holds it. */
 static void
 silent_host(void **state)
@@ -253,6 +287,8 @@ main(void)
 		SAYS("a queued build has null for all of an attempt", queued_row),
 		SAYS("a build's attempts have phases, tokens and limits", done_build),
 		SAYS("readings that are missing are null", host_readings),
+		SAYS("guard, spin and gauges are of this connection, missing with their reason",
+		    what_the_agent_found),
 		SAYS("a silent host's load is null; what holds it is told", silent_host),
 		SAYS("a round counts its builds and has no makespan before it is over", rounds),
 		SAYS("a text that was cut within a character is repaired", cut_text),
