@@ -134,8 +134,8 @@ check_lock_command(cfg_t *cfg, cfg_opt_t *opt)
 {
 	if (strlen(cfg_opt_getnstr(opt, 0)) < SOURCE_SIZE)
 		return 0;
-	cfg_error(cfg, "lock_command is longer than %d bytes: put it into a script",
-	    SOURCE_SIZE - 1);
+	cfg_error(
+	    cfg, "lock_command is longer than %d bytes: put it into a script", SOURCE_SIZE - 1);
 	return -1;
 }
 
@@ -284,13 +284,15 @@ check_locks(const char *path, cfg_t *cfg, struct err *err)
 	long every = cfg_getint(cfg, "lock_every"), window = cfg_getint(cfg, "lock_window");
 
 	if (window > every / 2)
-		return err_set(err, "%s: lock_window is %ld and lock_every is %ld: expected a window "
-				    "of at most half the time from one to the next",
+		return err_set(err,
+		    "%s: lock_window is %ld and lock_every is %ld: expected a window "
+		    "of at most half the time from one to the next",
 		    path, window, every);
 	if (strstr(cfg_getstr(cfg, "lock_source"), "command") != NULL &&
 	    cfg_getstr(cfg, "lock_command")[0] == '\0')
-		return err_set(err, "%s: lock_source names command, and lock_command is not set: name "
-				    "the program that prints a table of locks",
+		return err_set(err,
+		    "%s: lock_source names command, and lock_command is not set: name "
+		    "the program that prints a table of locks",
 		    path);
 	return 0;
 }
@@ -299,8 +301,8 @@ static void
 take_locks(cfg_t *cfg, struct config *config)
 {
 	config->lock_source = mem_strdup(cfg_getstr(cfg, "lock_source"));
-	mem_copy_text(config->locks.command, sizeof config->locks.command,
-	    cfg_getstr(cfg, "lock_command"));
+	mem_copy_text(
+	    config->locks.command, sizeof config->locks.command, cfg_getstr(cfg, "lock_command"));
 	config->locks.every_us = cfg_getint(cfg, "lock_every") * SECOND_US;
 	config->locks.window_us = cfg_getint(cfg, "lock_window") * SECOND_US;
 }
@@ -334,9 +336,10 @@ config_load(const char *path, const char *beside, struct config *ret_config, str
 	set_checks();
 	if (conf_parse_file(path, top_opts, &cfg, err) != 0)
 		return -1;
-	rc = take_key(path, cfg_getstr(cfg, "coordinator_key"), config.coordinator_key, err);
+	rc = check_locks(path, cfg, err);
 	if (rc == 0)
-		rc = check_locks(path, cfg, err);
+		rc =
+		    take_key(path, cfg_getstr(cfg, "coordinator_key"), config.coordinator_key, err);
 	if (rc == 0) {
 		take(cfg, beside, &config);
 		*ret_config = config;

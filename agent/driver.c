@@ -298,7 +298,7 @@ static void
 begin_locks(struct driver *d)
 {
 	const struct config *config = d->parts.config;
-	struct err err;
+	struct err err = { "" };
 	const char *name;
 
 	d->locks =

@@ -147,6 +147,12 @@ test_an_error_names_its_line_and_what_was_expected(void **state)
 		    ":1: coordinator_key is \"short\": expected the 40" },
 		{ "coordinator_key = \"/nonexistent/k.pub\"\n", "/nonexistent/k.pub" },
 		{ "jitter = 9999\n", ":1: jitter is 9999: expected 0 to 3600" },
+		{ "lock_source = \"profil\"\n",
+		    ":1: lock_source: there is no lock source \"profil\"" },
+		{ "lock_every = 5\n", ":1: lock_every is 5: expected 10 to 3600" },
+		{ "lock_window = 0\n", ":1: lock_window is 0: expected 1 to 60" },
+		{ "lock_window = 20\n", "lock_window is 20 and lock_every is 30" },
+		{ "lock_source = \"bpf,command\"\n", "lock_command is not set" },
 		{ "slot = 1\n", "slot" },
 	};
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <errno.h>
 #include <unistd.h>
@@ -160,6 +161,142 @@ test_a_program_that_hangs_is_ended_at_its_deadline(void **state)
 
 	(void)state;
 	assert_non_null(strstr(h.last.missing, "did not end"));
+}
+
+/* ---- tools of other systems, by stand-ins in PATH that know their flags ---- */
+
+static char folder[64];
+
+static void
+put_program(const char *name, const char *script)
+{
+	char *path = mem_printf("%s/%s", folder, name);
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fprintf(f, "#!/bin/sh\ncd \"%s\" || exit 99\n%s", folder, script);
+	fclose(f);
+	assert_int_equal(chmod(path, 0755), 0);
+	free(path);
+}
+
+static bool
+there_is(const char *name)
+{
+	char *path = mem_printf("%s/%s", folder, name);
+	bool there = access(path, F_OK) == 0;
+
+	free(path);
+	return there;
+}
+
+static int
+make_folder(void **state)
+{
+	char *path;
+
+	(void)state;
+	snprintf(folder, sizeof folder, "/tmp/flyball-lock.XXXXXX");
+	if (mkdtemp(folder) == NULL)
+		return -1;
+	path = mem_printf("%s:%s", folder, getenv("PATH"));
+	setenv("PATH", path, 1);
+	free(path);
+	return 0;
+}
+
+static int
+remove_folder(void **state)
+{
+	static const char *const names[] = { "lockstat", "sysctl", "cleared", "reset", "on" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		char *path = mem_printf("%s/%s", folder, names[i]);
+
+		(void)unlink(path);
+		free(path);
+	}
+	return rmdir(folder);
+}
+
+static bool
+may_be_root(void)
+{
+	if (geteuid() == 0)
+		return true;
+	print_message("these sources are for root alone, which this test is not\n");
+	return false;
+}
+
+static struct heard
+hear_source(const char *name, int want)
+{
+	struct heard heard = { .loop = loop_create(), .want = want };
+	struct lock_settings settings = { .every_us = 50000, .window_us = 2 * SECOND_US };
+	struct loop_watch *late =
+	    loop_timer_add(heard.loop, PATIENCE_S * SECOND_US, 0, on_late, &heard);
+	struct err err;
+	struct locks *locks = locks_open(heard.loop, name, &settings, on_reading, &heard, &err);
+
+	if (locks == NULL)
+		fail_msg("%s", err.text);
+	loop_run(heard.loop);
+	locks_close(locks);
+	loop_remove(late);
+	loop_destroy(heard.loop);
+	assert_false(heard.late);
+	return heard;
+}
+
+static void
+test_lockstat_left_enabled_by_a_crash_is_cleared(void **state)
+{
+	struct heard h;
+
+	(void)state;
+	if (!may_be_root())
+		return;
+	put_program("lockstat",
+	    "case $* in\n-d) : > cleared ;;\n'-T kernel_lock -l sleep 2')\n"
+	    "[ -e cleared ] || { echo 'lockstat: cannot enable tracing: Device busy' >&2; exit 1; "
+	    "}\n" PRINT "\n" ROW "\n;;\n*) echo \"bad flags: $*\"; exit 9 ;;\nesac\n");
+	h = hear_source("lockstat", 1);
+	assert_non_null(strstr(h.last.missing, "lockstat -d"));
+	assert_false(there_is("cleared")); /* that is for the next window to do */
+	h = hear_source("lockstat", 2);
+	assert_string_equal(h.last.missing, "");
+	assert_string_equal(h.last.source, "lockstat");
+	assert_int_equal(h.last.spin_ns, 500000000);
+}
+
+static void
+test_lock_profiling_is_on_in_its_window_alone(void **state)
+{
+	struct heard h;
+
+	(void)state;
+	if (!may_be_root())
+		return;
+	put_program("sysctl",
+	    "for w; do case $w in\n-n) ;;\n"
+	    "debug.lock.prof.enable) [ -e on ] && echo 1 || echo 0 ;;\n"
+	    "debug.lock.prof.enable=1) : > on ;;\ndebug.lock.prof.enable=0) rm -f on ;;\n"
+	    "debug.lock.prof.reset=1) : > reset ;;\n"
+	    "debug.lock.prof.stats) [ -e on ] || exit 1; echo\n"
+	    "echo 'max wait_max total wait_total count avg wait_avg cnt_hold cnt_lock name'\n"
+	    "echo '1 2 3 900 5 6 7 0 8 a.c:1 (spin mutex:sched lock)' ;;\n"
+	    "*) echo \"bad: $*\"; exit 9 ;;\nesac; done\n");
+	h = hear_source("lock_prof", 1);
+	assert_string_equal(h.last.missing, "");
+	assert_int_equal(h.last.spin_count, 8);
+	assert_int_equal(h.last.spin_ns, 900000);
+	assert_true(there_is("reset"));
+	assert_false(there_is("on"));
+	put_program("on", "");
+	h = hear_source("lock_prof", 1);
+	assert_non_null(strstr(h.last.missing, "somebody else"));
+	assert_true(there_is("on")); /* theirs stays as it is */
 }
 
 /* What a closed source leaves behind would be a child of ours, or hold the pipe open. */
@@ -412,6 +549,8 @@ main(void)
 		cmocka_unit_test(test_failures_are_reasons),
 		cmocka_unit_test(test_a_program_that_hangs_is_ended_at_its_deadline),
 		cmocka_unit_test(test_closing_ends_the_program_and_all_that_it_started),
+		cmocka_unit_test(test_lockstat_left_enabled_by_a_crash_is_cleared),
+		cmocka_unit_test(test_lock_profiling_is_on_in_its_window_alone),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_a_window_that_costs_nothing_is_left_alone),
 		cmocka_unit_test(test_a_window_that_costs_a_tenth_is_found),
@@ -422,5 +561,5 @@ main(void)
 		cmocka_unit_test(test_tables_are_sent_each_ten_seconds_and_when_they_begin_to_fail),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
