@@ -23,7 +23,7 @@ B := build/$(notdir $(firstword $(CC)))$(if $(SAN),-$(subst $(comma),-,$(SAN)))$
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: build test check-long lint demo demo-kernel install clean deps deps-test deps-long deps-lint check-update format bench-agent bench-giantlock
+.PHONY: build test check-long lint demo demo-kernel install clean deps deps-test deps-long deps-lint check-update format bench-agent bench-governor bench-giantlock
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
 OPT = $(if $(DEBUG),-O0 -g3,-O2 -g)
@@ -44,7 +44,7 @@ CORE_SRC := $(wildcard coordinator/core/*.c)
 IO_SRC := $(wildcard coordinator/io/*.c)
 CTL_SRC := $(filter-out coordinator/ctl/main.c,$(wildcard coordinator/ctl/*.c))
 # Model hosts have the agent's own guard, and files as all programs have them.
-SIM_SRC := $(filter-out coordinator/sim/main.c,$(wildcard coordinator/sim/*.c)) agent/guard.c \\
+SIM_SRC := $(filter-out coordinator/sim/main.c,$(wildcard coordinator/sim/*.c)) agent/guard.c \
 	$(wildcard proto/base/conf*.c) proto/base/near.c
 KEEPER_SRC := agent/keeper.c $(filter-out agent/keeper_main.c agent/keeper_client.c,$(wildcard agent/keeper_*.c)) \
 	agent/tokens.c agent/scan.c agent/order.c agent/os_linux.c
@@ -174,6 +174,8 @@ check-update: test-programs
 # Benchmarks print figures and assert none.
 bench-agent: build
 	@FLYBALL_BUILD=$(CURDIR)/$(B) tests/bench/agent
+bench-governor: $(B)/bin/flyball-sim
+	@FLYBALL_BUILD=$(CURDIR)/$(B) tests/bench/governor
 bench-giantlock: build $(B)/tests/workloads/giantlock_step $(B)/tests/workloads/giantlock_stat
 	@FLYBALL_BUILD=$(CURDIR)/$(B) tests/bench/giantlock
 

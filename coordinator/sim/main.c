@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coordinator/sim/bench.h"
 #include "coordinator/sim/replay.h"
 #include "coordinator/sim/run.h"
 
@@ -21,6 +22,10 @@ usage(FILE *to, int status)
 	    "       flyball-sim run [-v] [-1] [-j JOBS] [-n BUILDS] [-s SEED] [-r FILE] SCENARIO\n"
 	    "                                 build on a model host, under the law or with fixed "
 	    "JOBS\n"
+	    "       flyball-sim bench [-n SEEDS] [-s SEED] SCENARIO...\n"
+	    "                                 the law against fixed limits, a line a scenario\n"
+	    "       flyball-sim shapes [-n SHAPES] [-s SEED] TABLE\n"
+	    "                                 the same over random locks; their rates into TABLE\n"
 	    "       flyball-sim -V            print the version\n"
 	    "       flyball-sim -h            print this\n");
 	return status;
@@ -193,13 +198,70 @@ run(int argc, char **argv)
 	return rc;
 }
 
+/* ---- figures ----------------------------------------------------------------------------- */
+
+static int
+bench_arguments(int argc, char **argv, long *ret_n, struct bench_options *ret_options)
+{
+	long seed = 1;
+	int c;
+
+	while ((c = getopt(argc, argv, "+n:s:")) != -1)
+		if (c == '?' ||
+		    !number(optarg, c == 'n' ? 1000 : INT32_MAX, c == 'n' ? ret_n : &seed))
+			return c == '?' ? usage(stderr, EXIT_USAGE) : EXIT_USAGE;
+	*ret_options = (struct bench_options){ (uint64_t)seed, (int)*ret_n };
+	return optind < argc ? EXIT_OK : usage(stderr, EXIT_USAGE);
+}
+
+static int
+bench(int argc, char **argv)
+{
+	struct bench_options options;
+	struct scenario scenario;
+	struct err err;
+	long seeds = 20;
+	int rc = bench_arguments(argc, argv, &seeds, &options);
+
+	for (int i = optind; i < argc && rc == EXIT_OK; i++) {
+		if (scenario_read(argv[i], &scenario, &err) < 0) {
+			fprintf(stderr, "flyball-sim: %s\n", err.text);
+			return EXIT_DIFFERS;
+		}
+		bench_scenario(&scenario, &options, stdout);
+		scenario_clear(&scenario);
+	}
+	return rc;
+}
+
+static int
+shapes(int argc, char **argv)
+{
+	struct bench_options options;
+	long n = 30;
+	FILE *table;
+	int rc = bench_arguments(argc, argv, &n, &options);
+
+	if (rc != EXIT_OK)
+		return rc;
+	table = open_file(argv[optind], "we");
+	if (table == NULL)
+		return EXIT_DIFFERS;
+	bench_shapes(&options, (int)n, table, stdout);
+	if (fclose(table) == 0)
+		return EXIT_OK;
+	fprintf(stderr, "flyball-sim: %s: cannot be written: %s\n", argv[optind], strerror(errno));
+	return EXIT_DIFFERS;
+}
+
 int
 main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		int (*run)(int, char **);
-	} commands[] = { { "replay", replay }, { "run", run } };
+	} commands[] = { { "replay", replay }, { "run", run }, { "bench", bench },
+		{ "shapes", shapes } };
 	const char *command = argc > 1 ? argv[1] : "";
 
 	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

@@ -54,6 +54,7 @@ static const struct number phase_numbers[] = {
 	REAL(model_phase, rest, 0, 100),
 	REAL(model_phase, sleep, 0, 0.99),
 	REAL(model_phase, memory, 0, 1e4),
+	REAL(model_phase, memory_last, 0, 1e4),
 	REAL(model_phase, memory_spread, 0, 3),
 };
 
@@ -110,6 +111,8 @@ take_phase(const char *path, cfg_t *cfg, struct model_phase *p, struct err *err)
 	p->on_bandwidth = cfg_getbool(cfg, "on_bandwidth");
 	if (p->width_low == 0 || p->width_low > p->width)
 		p->width_low = p->width;
+	if (p->memory_last == 0)
+		p->memory_last = p->memory;
 	return 0;
 }
 
@@ -193,6 +196,7 @@ scenario_read(const char *path, struct scenario *ret_scenario, struct err *err)
 		CFG_FLOAT("rest", 0, CFGF_NONE),
 		CFG_FLOAT("sleep", 0, CFGF_NONE),
 		CFG_FLOAT("memory", 0, CFGF_NONE),
+		CFG_FLOAT("memory_last", 0, CFGF_NONE),
 		CFG_FLOAT("memory_spread", 0, CFGF_NONE),
 		CFG_BOOL("on_bandwidth", cfg_false, CFGF_NONE),
 		CFG_END(),

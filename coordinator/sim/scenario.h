@@ -41,7 +41,8 @@ struct model_phase {
 	double holder; /* by how much each waiting step slows the one that holds the lock */
 	double rest; /* by how much each waiting step slows those outside of it */
 	double sleep; /* share of an undisturbed step's time that it waits for the file server */
-	double memory, memory_spread; /* of a step at its most */
+	double memory, memory_last; /* of a step at its most, at the phase's begin and its end */
+	double memory_spread; /* sigma of its logarithm */
 	bool on_bandwidth; /* its work outside the lock is bound by the memory's bandwidth */
 };
 

@@ -166,7 +166,8 @@ fill_tasks(struct sensor *s, const struct rates *sums, double seconds, struct lo
 	double threads = s->scenario->host.threads;
 	double runnable = threads * cpus_of(s, sums, &s->last, RATE_RUNNABLE, seconds);
 	double asleep = threads * cpus_of(s, sums, &s->last, RATE_ASLEEP, seconds);
-	double tasks = runnable + (counts_all(s) ? asleep : 0);
+	double waiting = threads * cpus_of(s, sums, &s->last, RATE_LOCK_SLEEP, seconds);
+	double tasks = runnable + (counts_all(s) ? asleep + waiting : 0);
 	static const double spans[] = { 60, 300, 900 };
 
 	for (int i = 0; i < 3; i++) {

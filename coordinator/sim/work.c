@@ -15,6 +15,16 @@
 
 enum { STREAM_WORK = 1, STREAM_STRETCHES = 100 };
 
+/* Of a step that begins when so much of its phase has: the mean is what the file says. */
+static double
+memory_of(const struct model_phase *p, double part, struct dice *dice)
+{
+	double mean = p->memory + (p->memory_last - p->memory) * part;
+	double sigma = p->memory_spread;
+
+	return mean * exp(sigma * dice_gauss(dice) - sigma * sigma / 2);
+}
+
 static void
 draw_phase(struct phase_drawn *d, const struct model_phase *p, struct dice *dice)
 {
@@ -24,8 +34,7 @@ draw_phase(struct phase_drawn *d, const struct model_phase *p, struct dice *dice
 	d->steps = mem_calloc(d->nsteps, sizeof *d->steps);
 	for (size_t i = 0; i < d->nsteps; i++) {
 		d->steps[i].work = exp(p->spread * dice_gauss(dice));
-		d->steps[i].memory = p->memory * exp(p->memory_spread * dice_gauss(dice) -
-						     p->memory_spread * p->memory_spread / 2);
+		d->steps[i].memory = memory_of(p, (double)i / (double)d->nsteps, dice);
 		sum += d->steps[i].work;
 	}
 	for (size_t i = 0; i < d->nsteps; i++)
