@@ -48,7 +48,10 @@ SIM_SRC := $(filter-out coordinator/sim/main.c,$(wildcard coordinator/sim/*.c)) 
 	$(wildcard proto/base/conf*.c) proto/base/near.c
 KEEPER_SRC := agent/keeper.c $(filter-out agent/keeper_main.c agent/keeper_client.c,$(wildcard agent/keeper_*.c)) \
 	agent/tokens.c agent/scan.c agent/order.c agent/os_linux.c
-AGENT_SRC := $(filter-out agent/main.c agent/keeper_main.c agent/os_bsd.c agent/sense/load_bsd.c,\
+LOCK_LINUX_SRC := $(addprefix agent/sense/,bpf_map_linux.c kallsyms_linux.c lock_bpf_linux.c lock_bpf_load_linux.c \
+	lock_place_linux.c lock_profile_linux.c perf_ring_linux.c symbol_linux.c)
+AGENT_SRC := $(filter-out agent/main.c agent/keeper_main.c agent/os_bsd.c agent/sense/load_bsd.c \
+	agent/sense/lock.bpf.c agent/sense/lock_bpf_main.c,\
 	$(wildcard agent/*.c agent/sense/*.c))
 
 GEN_O := $(B)/gen/proto/flyball.pb-c.o
@@ -62,7 +65,7 @@ LIBS_keeper :=
 LIBS_ctl := $(PROTO_LIBS) -ljansson -lm
 LIBS_sim := -lconfuse -lm
 
-BIN := $(addprefix $(B)/bin/,flyball-coordinator flyball-agent flyball-keeper flyball flyball-sim)
+BIN := $(addprefix $(B)/bin/,flyball-coordinator flyball-agent flyball-keeper flyball-lock-bpf flyball flyball-sim)
 
 # ---- build ---------------------------------------------------------------------------------
 build: $(BIN)
@@ -82,6 +85,35 @@ $(B)/bin/flyball-keeper: $(call objects,agent/keeper_main.c $(KEEPER_SRC) $(BASE
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_keeper)
+
+# The lock source "bpf": with what it takes, otherwise a program that says so.
+BPF_CLANG := $(shell command -v clang)
+BPF_TOOL := $(shell command -v bpftool || ls /usr/sbin/bpftool 2>/dev/null)
+BPF_HEADER := $(wildcard /usr/include/bpf/libbpf.h)
+BPF_ON := $(if $(BPF_CLANG),$(if $(BPF_TOOL),$(if $(BPF_HEADER),yes)))
+$(B)/bin/flyball-lock-bpf: $(call objects,agent/sense/lock_bpf_main.c agent/sense/kallsyms_linux.c \
+		agent/sense/lock_place_linux.c $(BASE_PURE))
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(if $(BPF_ON),-lbpf)
+$(B)/agent/sense/lock_bpf_main.o: $(B)/bpf-on
+$(B)/bpf-on: always
+	@mkdir -p $(@D)
+	@echo '$(BPF_ON)' | cmp -s - $@ || echo '$(BPF_ON)' > $@
+ifeq ($(BPF_ON),yes)
+$(B)/agent/sense/lock_bpf_main.o: CPPFLAGS += -DFLYBALL_LOCK_BPF
+$(B)/agent/sense/lock_bpf_main.o: $(B)/gen/agent/sense/lock.skel.h
+endif
+
+$(B)/gen/agent/sense/lock.bpf.o: agent/sense/lock.bpf.c agent/sense/lock_bpf.h
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)
+	$(Q)$(BPF_CLANG) -target bpf -O2 -g -Wall -Wextra -Werror -I. -I/usr/include/$(shell $(CC) -print-multiarch) \
+		-c -o $@.debug $< && $(BPF_TOOL) gen object $@ $@.debug
+
+$(B)/gen/agent/sense/lock.skel.h: $(B)/gen/agent/sense/lock.bpf.o
+	$(call say,GEN,$@)
+	$(Q)$(BPF_TOOL) gen skeleton $< name lock_bpf > $@
 
 $(B)/bin/flyball: $(call objects,coordinator/ctl/main.c $(CTL_SRC)) $(PROTO_O)
 	@mkdir -p $(@D)
@@ -150,8 +182,10 @@ $(filter-out $(LOAD_BSD_TEST),$(call unit,agent)): $(B)/tests/unit/%: $(B)/tests
 $(call unit,ctl): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(CTL_SRC)) $(PROTO_O)
 	$(link_test) $(LIBS_ctl) -lcmocka
 $(B)/tests/workloads/keeper_drive: $(call objects,agent/order.c agent/keeper_client.c $(BASE_PURE))
+$(B)/tests/workloads/lock_show: $(call objects,$(LOCK_LINUX_SRC) agent/sense/lock_table.c agent/sense/lock_rest.c $(BASE_SRC))
+LIBS_lock_show := $(LIBS_agent)
 $(B)/tests/workloads/%: $(B)/tests/workloads/%.o
-	$(link_test)
+	$(link_test) $(LIBS_$(*F))
 
 test: deps-test
 	@$(MAKE) --no-print-directory run-tests
@@ -201,7 +235,7 @@ install: build
 	install -d $(BINDIR) $(SBINDIR) $(LIBEXEC)/recipes $(DESTDIR)$(PREFIX)/share/doc/flyball/examples
 	install -m 755 $(B)/bin/flyball $(B)/bin/flyball-sim $(BINDIR)
 	install -m 755 $(B)/bin/flyball-coordinator $(B)/bin/flyball-agent $(SBINDIR)
-	install -m 755 $(B)/bin/flyball-keeper $(LIBEXEC)
+	install -m 755 $(B)/bin/flyball-keeper $(B)/bin/flyball-lock-bpf $(LIBEXEC)
 	install -m 644 $(wildcard deploy/recipes/*.progress) $(LIBEXEC)/recipes
 	install -m 755 $(filter-out %.progress,$(wildcard deploy/recipes/*)) $(LIBEXEC)/recipes
 	install -m 644 $(wildcard deploy/examples/*) $(DESTDIR)$(PREFIX)/share/doc/flyball/examples
