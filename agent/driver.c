@@ -123,6 +123,9 @@ carry_out(struct driver *d, struct action *action)
 	case ACTION_LIMIT:
 		runner_limit(d->runner, action->id, action->limit);
 		break;
+	case ACTION_PAUSE:
+		runner_pause(d->runner, action->id, action->paused, action->duration_us);
+		break;
 	case ACTION_CANCEL:
 		runner_cancel(d->runner, action->id, action->text);
 		break;

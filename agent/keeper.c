@@ -165,7 +165,7 @@ say_stat(struct keeper *keeper, int client, mono_us now)
 	    " elapsed_us=%" PRId64 " log_bytes=%" PRId64,
 	    t->limit, running ? (int)tokens_held(t) + 1 : 0, running && keeper->is_limited,
 	    keeper->ungoverned, t->granted, t->returned, t->drained, t->lost, t->unclaimed,
-	    mono_since(keeper->started, now), keeper->log.file_bytes);
+	    mono_since(keeper->started, keeper_clock(keeper, now)), keeper->log.file_bytes);
 	door_say(keeper->door, client, text);
 }
 
@@ -180,6 +180,10 @@ hear_client(struct keeper *keeper, int client, mono_us now)
 		tokens_limit(&keeper->pool.tokens, m.limit);
 	else if (m.word == DOOR_CANCEL)
 		keeper_end_early(keeper, OUTCOME_CANCELLED, now, "%s", m.reason);
+	else if (m.word == DOOR_PAUSE)
+		keeper_pause(keeper, now, m.duration_us);
+	else if (m.word == DOOR_CONTINUE)
+		keeper_continue(keeper, now);
 	else if (m.word == DOOR_STAT)
 		say_stat(keeper, client, now);
 }
@@ -193,6 +197,8 @@ watch_time(struct keeper *keeper, mono_us now)
 	if (told_to_stop)
 		keeper_end_early(
 		    keeper, OUTCOME_CANCELLED, now, "the keeper was told to stop (SIGTERM)");
+	if (keeper->paused)
+		return;
 	if (start->timeout_us > 0 && mono_since(keeper->started, now) >= start->timeout_us)
 		keeper_end_early(keeper, OUTCOME_TIMEOUT, now,
 		    "it ran longer than its timeout of %" PRId64 " s",
@@ -208,7 +214,8 @@ tick(struct keeper *keeper, mono_us now)
 {
 	if (keeper->stage >= KEEPER_SWEEPING || now.us < keeper->next_tick.us)
 		return;
-	keeper->is_limited = limited_sample(&keeper->limited, &keeper->pool.tokens);
+	if (!keeper->paused)
+		keeper->is_limited = limited_sample(&keeper->limited, &keeper->pool.tokens);
 	keeper->next_tick = mono_add(keeper->next_tick, TICK_US);
 	if (keeper->next_tick.us < now.us)
 		keeper->next_tick = mono_add(now, TICK_US);
@@ -270,8 +277,10 @@ turn(struct keeper *keeper)
 		keeper->active = now;
 	tick(keeper, now);
 	if (keeper->stage == KEEPER_RUNNING && !keeper->recipe_ended) {
+		keeper_pause_turn(keeper, now);
 		watch_time(keeper, now);
-		keeper_scan(keeper, now);
+		if (!keeper->paused)
+			keeper_scan(keeper, now);
 	}
 	keeper_end(keeper, now);
 }

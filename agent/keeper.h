@@ -57,6 +57,10 @@ struct keeper {
 	struct limited limited;
 	bool is_limited;
 
+	bool paused;
+	bool pause_whole; /* all of the tree was told */
+	mono_us paused_since, pause_until; /* until 0: without end */
+
 	struct suspicion suspicion;
 	bool ungoverned;
 	mono_us last_scan, next_scan;
@@ -73,6 +77,14 @@ void keeper_run(struct keeper *keeper);
 void keeper_scan(struct keeper *keeper, mono_us now);
 /* An orphan was reaped, which is what a killed make leaves: look sooner. */
 void keeper_scan_hint(struct keeper *keeper, mono_us now);
+
+/* keeper_pause.c: SIGSTOP to the whole tree, for_us or (0) until it is told to go on; said again, it
+ * takes that time from now. */
+void keeper_pause(struct keeper *keeper, mono_us now, int64_t for_us);
+void keeper_continue(struct keeper *keeper, mono_us now);
+void keeper_pause_turn(struct keeper *keeper, mono_us now);
+/* now, or while it is paused when that began: what durations are counted to. */
+mono_us keeper_clock(const struct keeper *keeper, mono_us now);
 
 /* keeper_end.c: from the last step to the result. */
 void keeper_end_early(struct keeper *keeper, enum outcome outcome, mono_us now, const char *format,

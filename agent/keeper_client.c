@@ -286,6 +286,18 @@ keeper_client_cancel(struct keeper_client *client, const char *reason, struct er
 }
 
 int
+keeper_client_pause(struct keeper_client *client, int64_t for_us, struct err *err)
+{
+	return say(client, err, "pause %lld", (long long)for_us);
+}
+
+int
+keeper_client_continue(struct keeper_client *client, struct err *err)
+{
+	return say(client, err, "continue");
+}
+
+int
 keeper_client_ask(struct keeper_client *client, struct err *err)
 {
 	return say(client, err, "stat");

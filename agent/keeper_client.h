@@ -2,7 +2,8 @@
  *
  * Shape:  one struct a keeper; lines of text over a SOCK_SEQPACKET socket in the
  *         attempt's folder. The keeper outlives its clients; a new client adopts it.
- *           agent -> keeper   hello 1 | limit N | cancel REASON | stat
+ *           agent -> keeper   hello 1 | limit N | cancel REASON | stat |
+ *                             pause US (0: without end) | continue
  *           keeper -> agent   hello 1 PID | stat key=value ... | ended
  *         A keeper that hears a version it does not know answers "hello 1" with its
  *         own and goes on: every later version must understand version 1.
@@ -34,6 +35,9 @@ void keeper_client_destroy(struct keeper_client *client); /* the keeper lives on
 int keeper_client_fd(const struct keeper_client *client);
 int keeper_client_limit(struct keeper_client *client, int limit, struct err *err);
 int keeper_client_cancel(struct keeper_client *client, const char *reason, struct err *err);
+/* Stops the whole build, for_us or (0) until it is told to go on. */
+int keeper_client_pause(struct keeper_client *client, int64_t for_us, struct err *err);
+int keeper_client_continue(struct keeper_client *client, struct err *err);
 /* Asks for a stat; the answer comes through keeper_client_read. */
 int keeper_client_ask(struct keeper_client *client, struct err *err);
 

@@ -131,6 +131,15 @@ understand(struct door *door, int client, const char *text, struct door_message 
 	} else if (strncmp(text, "cancel ", 7) == 0) {
 		m->word = DOOR_CANCEL;
 		mem_copy_text(m->reason, sizeof m->reason, text + 7);
+	} else if (strncmp(text, "pause ", 6) == 0) {
+		long long us = strtoll(text + 6, &end, 10);
+
+		if (end == text + 6)
+			return;
+		m->word = DOOR_PAUSE;
+		m->duration_us = us > 0 ? us : 0;
+	} else if (strcmp(text, "continue") == 0) {
+		m->word = DOOR_CONTINUE;
 	} else if (strcmp(text, "stat") == 0) {
 		m->word = DOOR_STAT;
 	}

@@ -14,6 +14,7 @@
 #define FLYBALL_KEEPER_DOOR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "proto/base/err.h"
 #include "proto/limits.h"
@@ -27,11 +28,12 @@ struct door {
 	bool greeted; /* some client has ever said hello */
 };
 
-enum door_word { DOOR_NOTHING, DOOR_LIMIT, DOOR_CANCEL, DOOR_STAT };
+enum door_word { DOOR_NOTHING, DOOR_LIMIT, DOOR_CANCEL, DOOR_STAT, DOOR_PAUSE, DOOR_CONTINUE };
 
 struct door_message {
 	enum door_word word;
 	int limit;
+	int64_t duration_us; /* of a pause; 0: without end */
 	char reason[TEXT_SIZE];
 };
 

@@ -32,6 +32,8 @@ enum {
 void
 keeper_stage_set(struct keeper *keeper, enum keeper_stage stage, mono_us now)
 {
+	if (stage != KEEPER_RUNNING)
+		keeper_continue(keeper, now); /* so that it can end */
 	keeper->stage = stage;
 	keeper->stage_began = now;
 }

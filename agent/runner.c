@@ -253,6 +253,21 @@ runner_limit(struct runner *runner, attempt_id id, int32_t limit)
 }
 
 void
+runner_pause(struct runner *runner, attempt_id id, bool paused, int64_t for_us)
+{
+	struct run *run = runner_find(runner, id);
+	struct err err;
+	int rc;
+
+	if (run == NULL || run->keeper == NULL)
+		return;
+	rc = paused ? keeper_client_pause(run->keeper, for_us, &err)
+		    : keeper_client_continue(run->keeper, &err);
+	if (rc != 0)
+		log_throttled("pause", "%s; it will be told again", err.text);
+}
+
+void
 runner_cancel(struct runner *runner, attempt_id id, const char *reason)
 {
 	struct run *run = runner_find(runner, id);

@@ -45,6 +45,8 @@ int runner_start(
 
 /* Of an attempt that does not run: nothing happens. */
 void runner_limit(struct runner *runner, attempt_id id, int32_t limit);
+/* Stops the build where it is, for_us or (0) without end; or lets it go on. */
+void runner_pause(struct runner *runner, attempt_id id, bool paused, int64_t for_us);
 void runner_cancel(struct runner *runner, attempt_id id, const char *reason);
 
 /* Once a second: asks keepers for readings, reads what the logs have got. */

@@ -189,6 +189,7 @@ limit(struct session *session, mono_us now, const struct message_limit *m)
 	if (m->limit != session->limit)
 		session_say(session, false, "limit %d -> %d: %s", (int)session->limit,
 		    (int)m->limit, m->reason);
+	session_pause(session, now, m->paused, m->pause_us);
 	session_set_limit(session, m->limit);
 	session_divide(session, now);
 	if (session->welcomed)

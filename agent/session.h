@@ -30,6 +30,7 @@ enum action_kind {
 	ACTION_KEEP, /* epoch, limit (of the host): keep them on disk */
 	ACTION_RECONNECT, /* the connection is of no use: make a new one */
 	ACTION_SAY, /* text: one line for the log; urgent: a warning */
+	ACTION_PAUSE, /* id, paused, duration_us: of this build, for its keeper */
 	ACTION_KINDS
 };
 
@@ -42,6 +43,8 @@ struct action {
 	uint64_t fence, epoch;
 	int32_t limit;
 	int64_t offset, nbytes;
+	bool paused;
+	int64_t duration_us; /* 0: without end */
 	struct message message;
 	struct message_start start;
 	char text[TEXT_SIZE];

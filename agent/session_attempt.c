@@ -130,6 +130,7 @@ session_started(struct session *session, mono_us now, attempt_id id)
 	    held->start.branch, held->start.target, (int)held->limit);
 	held->begun = true;
 	held->status.limit = held->limit;
+	held_pause(session, held, now);
 	session_tell(session, held);
 	session_divide(session, now);
 }

@@ -16,7 +16,7 @@ const char *
 action_kind_name(enum action_kind kind)
 {
 	static const char *const names[] = { "send", "start", "refused", "limit", "cancel", "log",
-		"forget", "keep", "reconnect", "say" };
+		"forget", "keep", "reconnect", "say", "pause" };
 
 	_Static_assert(sizeof names / sizeof names[0] == ACTION_KINDS, "a name for each kind");
 	return (unsigned)kind < ACTION_KINDS ? names[kind] : "?";

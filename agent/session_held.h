@@ -24,6 +24,8 @@ struct held {
 
 	bool begun; /* has a keeper that can be told */
 	int32_t limit; /* last told to its keeper */
+	bool pause_told; /* its keeper knows whether it is paused */
+	bool paused; /* as last told */
 	mono_us hungry_till; /* was short of tokens a moment ago */
 	int32_t peak; /* most steps at once lately */
 	mono_us peak_at;
@@ -41,6 +43,9 @@ struct session {
 	uint64_t epoch;
 	int32_t limit; /* the coordinator's, of the host; 0: nobody has said */
 	struct guard guard;
+	bool pause_known; /* the coordinator has said whether the host is paused */
+	bool paused;
+	mono_us pause_until; /* 0: without end */
 	bool connected, welcomed;
 	mono_us hello_at;
 	mono_us retry_at; /* 0: none; when to make a new connection */
@@ -89,6 +94,10 @@ int32_t session_in_force(const struct session *session);
 bool session_guard(struct session *session, mono_us now);
 /* Brings each build's limit to its share; tells keepers what has changed. */
 void session_divide(struct session *session, mono_us now);
+/* The coordinator's word on whether the host is paused, and for how long (0: without end). */
+void session_pause(struct session *session, mono_us now, bool paused, int64_t for_us);
+/* Tells the keeper of one build, if it does not know. */
+void held_pause(struct session *session, struct held *held, mono_us now);
 /* A reading says what a build could use. */
 void held_appetite(struct held *held, mono_us now);
 

@@ -57,6 +57,44 @@ session_guard(struct session *session, mono_us now)
 	return session_in_force(session) != before;
 }
 
+/* ---- the pause ---- */
+
+void
+held_pause(struct session *session, struct held *held, mono_us now)
+{
+	struct action *action;
+	int64_t left_us = mono_since(now, session->pause_until);
+
+	if (!session->pause_known || !held->begun || held->status.state == ATTEMPT_ENDED ||
+	    (held->pause_told && held->paused == session->paused))
+		return;
+	held->pause_told = true;
+	held->paused = session->paused;
+	action = session_do(session, ACTION_PAUSE);
+	action->id = held->start.id;
+	action->paused = session->paused;
+	if (session->paused && session->pause_until.us != 0)
+		action->duration_us = left_us > 1 ? left_us : 1;
+}
+
+/* Said with each limit. A pause may be given anew with another end: keepers are told again. */
+void
+session_pause(struct session *session, mono_us now, bool paused, int64_t for_us)
+{
+	size_t i;
+
+	if (paused != session->paused)
+		session_say(
+		    session, false, paused ? "paused by the coordinator" : "paused no longer");
+	session->pause_known = true;
+	session->paused = paused;
+	session->pause_until = paused && for_us > 0 ? mono_add(now, for_us) : (mono_us){ 0 };
+	for (i = 0; i < session->nheld; i++) {
+		session->held[i].pause_told = session->held[i].pause_told && !paused;
+		held_pause(session, &session->held[i], now);
+	}
+}
+
 /* ---- of each build ---- */
 
 void

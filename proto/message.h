@@ -132,6 +132,8 @@ struct message_cancel {
 struct message_limit {
 	int32_t limit; /* of the host: steps at once, all its builds together */
 	char reason[TEXT_SIZE];
+	bool paused; /* and its builds stand still */
+	int64_t pause_us; /* what is left of that: then they go on by themselves; 0: without end */
 };
 
 struct message_refused {

@@ -174,7 +174,8 @@ static const struct field cancel_fields[] = { BITS(id), BITS(fence), TEXT(reason
 
 #define PB Flyball__Limit
 #define OUR struct message_limit
-static const struct field limit_fields[] = { INT32(limit, 0, LIMIT_MOST), TEXT(reason) };
+static const struct field limit_fields[] = { INT32(limit, 0, LIMIT_MOST), TEXT(reason),
+	BOOL(paused), COUNT64(pause_us) };
 #undef PB
 #undef OUR
 

@@ -418,7 +418,10 @@ say_limit(struct agents *agents, struct connection *k, const struct effect *e)
 
 	m.limit.limit = e->limit;
 	memcpy(m.limit.reason, e->text, sizeof m.limit.reason);
-	log_notice("limit set host=%s limit=%d reason=\"%s\"", k->host, e->limit, e->text);
+	m.limit.paused = e->paused;
+	m.limit.pause_us = e->duration_us;
+	log_notice("limit set host=%s limit=%d%s reason=\"%s\"", k->host, e->limit,
+	    e->paused ? " paused=1" : "", e->text);
 	send(agents, k, &m, true);
 }
 

@@ -647,6 +647,50 @@ test_a_limit_reaches_the_keeper_at_once_and_is_kept(void **state)
 }
 
 static void
+test_a_pause_reaches_every_keeper_with_what_is_left_of_it(void **state)
+{
+	struct session *session = session_of(1);
+	struct message m = { .limit = { .limit = 3, .paused = true, .pause_us = 60 * SECOND_US } };
+
+	(void)state;
+	be_welcomed(session);
+	begin(session, 1);
+	hear(session, &m, MESSAGE_LIMIT);
+	assert_true(action_of(ACTION_PAUSE, 0)->paused);
+	assert_int_equal(action_of(ACTION_PAUSE, 0)->duration_us, 60 * SECOND_US);
+	m.limit.pause_us = 0;
+	hear(session, &m, MESSAGE_LIMIT);
+	assert_true(action_of(ACTION_PAUSE, 0)->paused);
+	assert_int_equal(action_of(ACTION_PAUSE, 0)->duration_us, 0);
+	m.limit.paused = false;
+	hear(session, &m, MESSAGE_LIMIT);
+	assert_false(action_of(ACTION_PAUSE, 0)->paused);
+	hear(session, &m, MESSAGE_LIMIT);
+	assert_null(action_of(ACTION_PAUSE, 0));
+	session_destroy(session);
+}
+
+static void
+test_an_adopted_build_is_told_once_whether_it_is_paused(void **state)
+{
+	struct session *session = session_of(1);
+	struct message_start start = { .id = { 1 }, .fence = 1, .jobs_max = 16 };
+	struct attempt_status running = { .state = ATTEMPT_RUNNING, .limit = 3 };
+	struct message m = { .limit = { .limit = 3 } };
+
+	(void)state;
+	session_adopt(session, &start, &running);
+	be_welcomed(session);
+	assert_null(action_of(ACTION_PAUSE, 0));
+	hear(session, &m, MESSAGE_LIMIT);
+	assert_non_null(action_of(ACTION_PAUSE, 0));
+	assert_false(action_of(ACTION_PAUSE, 0)->paused);
+	hear(session, &m, MESSAGE_LIMIT);
+	assert_null(action_of(ACTION_PAUSE, 0));
+	session_destroy(session);
+}
+
+static void
 test_a_keeper_that_did_not_hear_its_limit_is_told_again(void **state)
 {
 	struct session *session = session_of(1);
@@ -977,6 +1021,8 @@ main(void)
 		cmocka_unit_test(test_after_a_reconnect_the_coordinator_says_where_it_is),
 		cmocka_unit_test(test_a_log_arrives_whole_over_a_bad_wire),
 		cmocka_unit_test(test_a_limit_reaches_the_keeper_at_once_and_is_kept),
+		cmocka_unit_test(test_a_pause_reaches_every_keeper_with_what_is_left_of_it),
+		cmocka_unit_test(test_an_adopted_build_is_told_once_whether_it_is_paused),
 		cmocka_unit_test(test_a_keeper_that_did_not_hear_its_limit_is_told_again),
 		cmocka_unit_test(test_without_a_coordinator_the_last_limit_stays),
 		cmocka_unit_test(test_an_agent_that_knows_no_limit_leaves_builds_alone),

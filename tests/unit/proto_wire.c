@@ -367,6 +367,8 @@ fill(struct message *m, enum message_kind kind)
 	case MESSAGE_LIMIT:
 		m->limit.limit = some_small();
 		fill_text(m->limit.reason, sizeof m->limit.reason);
+		m->limit.paused = random() & 1;
+		m->limit.pause_us = some_count();
 		break;
 	case MESSAGE_LOG_HAVE:
 		m->log_have.id.n = (uint64_t)some_count();
