@@ -389,6 +389,23 @@ apply_retry(struct cluster *c, const struct fact *f, struct err *err)
 	return 0;
 }
 
+static void
+change_add(struct host *h, const struct fact *f)
+{
+	struct limit_change change = { .at = f->at,
+		.limit = f->limit,
+		.level = (enum governor_level)f->number };
+
+	if (f->evidence == NULL || f->evidence->was == f->limit)
+		return;
+	change.evidence = *f->evidence;
+	memcpy(change.reason, f->text, sizeof change.reason);
+	if (h->nchanges == LIMIT_CHANGES_KEPT)
+		memmove(h->changes, h->changes + 1, --h->nchanges * sizeof *h->changes);
+	h->changes = mem_room(h->changes, h->nchanges, &h->changes_capacity, sizeof *h->changes);
+	h->changes[h->nchanges++] = change;
+}
+
 static int
 apply_limit(struct cluster *c, const struct fact *f, struct err *err)
 {
@@ -398,6 +415,7 @@ apply_limit(struct cluster *c, const struct fact *f, struct err *err)
 
 	if (h == NULL || f->limit < 1 || f->limit > JOBS_MAX)
 		return misfit(f, "no such host, or a limit out of bounds", err);
+	change_add(h, f);
 	h->limit = f->limit;
 	h->limit_level = (enum governor_level)f->number;
 	h->limit_since = f->at;

@@ -42,6 +42,7 @@ cluster_destroy(struct cluster *c)
 		codec_clear(host_facts_fields, &c->hosts[i]->facts);
 		free(c->hosts[i]->gauges);
 		free(c->hosts[i]->live);
+		free(c->hosts[i]->changes);
 		free(c->hosts[i]);
 	}
 	for (i = 0; i < c->npolicies; i++)

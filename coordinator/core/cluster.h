@@ -64,6 +64,17 @@ struct adapt_key {
 	char branch[NAME_SIZE], phase[NAME_SIZE]; /* of the only one */
 };
 
+/* A move of a host's limit, with the readings behind it. */
+struct limit_change {
+	wall_us at;
+	int32_t limit;
+	enum governor_level level;
+	struct law_evidence evidence; /* evidence.was: the limit before */
+	char reason[TEXT_SIZE];
+};
+
+enum { LIMIT_CHANGES_KEPT = 16 };
+
 struct host {
 	/* hard */
 	char name[NAME_SIZE];
@@ -73,6 +84,8 @@ struct host {
 	enum governor_level limit_level;
 	char limit_reason[TEXT_SIZE];
 	wall_us limit_since;
+	size_t nchanges, changes_capacity;
+	struct limit_change *changes; /* the last ones, oldest first */
 	size_t nlive, live_capacity;
 	attempt_id *live; /* its attempts that have not ended, in the order of their builds */
 	/* soft */

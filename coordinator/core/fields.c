@@ -9,6 +9,12 @@
 
 #define INT(struct_, member_) FIELD_AT(FIELD_INT, struct struct_, #member_, member_)
 #define TEXT(struct_, member_) FIELD_AT(FIELD_TEXT, struct struct_, #member_, member_)
+#define USED(struct_, member_) FIELD_AT(FIELD_INT, struct struct_, #member_, usage.member_)
+#define USAGE(struct_) \
+	USED(struct_, user_us), USED(struct_, sys_us), USED(struct_, max_resident_bytes), \
+	    USED(struct_, minor_faults), USED(struct_, major_faults), USED(struct_, blocks_in), \
+	    USED(struct_, blocks_out), USED(struct_, voluntary_switches), \
+	    USED(struct_, involuntary_switches)
 
 static const struct field needs_fields[] = {
 	INT(needs, memory_bytes),
@@ -138,6 +144,7 @@ static const struct field phase_mark_fields[] = {
 	INT(phase_mark, at_us),
 	INT(phase_mark, log_offset),
 	INT(phase_mark, steps),
+	USAGE(phase_mark),
 	FIELD_END,
 };
 
@@ -146,15 +153,7 @@ const struct field attempt_result_fields[] = {
 	INT(attempt_result, exit_code),
 	TEXT(attempt_result, reason),
 	INT(attempt_result, real_us),
-	INT(attempt_result, user_us),
-	INT(attempt_result, sys_us),
-	INT(attempt_result, max_resident_bytes),
-	INT(attempt_result, minor_faults),
-	INT(attempt_result, major_faults),
-	INT(attempt_result, blocks_in),
-	INT(attempt_result, blocks_out),
-	INT(attempt_result, voluntary_switches),
-	INT(attempt_result, involuntary_switches),
+	USAGE(attempt_result),
 	INT(attempt_result, log_dropped_bytes),
 	FIELD_MANY(FIELD_LIST, struct attempt_result, "phases", phases, nphases, phase_mark_fields),
 	FIELD_END,

@@ -17,7 +17,8 @@
 static const double CUSUM_SLACK = 0.06, CUSUM_ALARM = 0.6; /* of ln(work) */
 static const double KNOWN_S = 8; /* of samples, before a shift can be told */
 static const double USUAL_S = 60; /* time constant of what is usual */
-static const double SETTLE_MOST_S = 20;
+static const double SETTLE_STEPS = 2, SETTLE_MOST_S = 60;
+static const double WASTED_S = 4;
 static const double SAMPLE_MOST_S = 15; /* a longer one spans too much */
 static const double UNFOLLOWED_ALARM_S = 900;
 static const double LEARN_LEAST_S = 10;
@@ -57,6 +58,7 @@ law_forget(struct law *law)
 	law->above = law->below = 0;
 	law->searched = false;
 	law->momentum = 0;
+	law->undecided = 0;
 	law->wait_s = LAW_WAIT_S;
 	law->next_trial = law->last.at;
 }
@@ -187,8 +189,15 @@ follow(struct law *law, const struct law_sample *s, double seconds)
 	law->unfollowed_s = stands && s->running > s->limit ? law->unfollowed_s + seconds : 0;
 }
 
-/* Steps that ended in this sample; -1 when that cannot be told, or not yet: those that were begun
- * under the limit before say nothing of this one. */
+double
+law_settle_s(const struct law *law)
+{
+	return isnan(law->step_s) ? 0 : fmin(SETTLE_STEPS * law->step_s, SETTLE_MOST_S);
+}
+
+/* Steps that ended in this sample; -1 when that cannot be told, or not yet. After a cut the steps
+ * that still run are the long ones, after a rise the short ones end first: either way it takes
+ * a while until those that end are like those that begin. */
 static double
 ended(const struct law *law, const struct law_sample *s)
 {
@@ -197,7 +206,7 @@ ended(const struct law *law, const struct law_sample *s)
 
 	if (s->steps < 0 || law->last.steps < 0 || begun < 0)
 		return -1;
-	if (!isnan(law->step_s) && since_s < fmin(law->step_s, SETTLE_MOST_S))
+	if (since_s < law_settle_s(law))
 		return -1;
 	return fmax(0, (double)(begun - (s->running - law->last.running)));
 }
@@ -245,6 +254,25 @@ stay_in_bounds(struct law *law, const struct law_sample *s)
 	law->base = level;
 }
 
+/* A build may waste time with all the steps it has, which are fewer than the limit: then what
+ * it runs is where to begin. A limit that nothing reaches is not missed. */
+static void
+come_down(struct law *law, const struct law_sample *s, double seconds)
+{
+	bool all = s->running > 1 && s->running < law->level && law_wasteful(law);
+
+	law->wasted_s = all ? law->wasted_s + seconds : 0;
+	if (law->state != LAW_BASE || law->wasted_s < WASTED_S)
+		return;
+	law_forget(law);
+	law_say(law, LEVEL_BAND, s->running,
+	    "%.0f %% of the busy time %s lost to locks by %d steps, all there are",
+	    100 * law->waste.phi, law->waste.estimated ? "may be" : "is", (int)s->running);
+	law->base = law->level;
+	law->settled = true;
+	law->wasted_s = 0;
+}
+
 static void
 count(struct law *law, const struct law_sample *s, double seconds)
 {
@@ -289,6 +317,7 @@ law_step(struct law *law, const struct law_sample *s)
 	}
 	law->sampled = true;
 	law->last = *s;
+	come_down(law, s, seconds);
 	if (law->state == LAW_TRIAL)
 		law_trial_judge(law);
 	if (law->state == LAW_BASE && counts)

@@ -86,6 +86,7 @@ struct law {
 	double step; /* of the next trial, as a share of the level */
 	bool searched; /* something hinted at a better level in this phase */
 	bool hinted; /* so does what is tried now */
+	int32_t undecided; /* the level of the last trial without a verdict */
 	int momentum; /* the way of the last trial, when it was kept; else 0 */
 	int32_t above, below; /* nearest levels that did no more than the base; 0: none is known */
 	double wait_s;
@@ -93,6 +94,7 @@ struct law {
 	double trial_s; /* seconds of samples at the trial's level */
 	double spent_s; /* work lost by trials without a hint, in seconds of it */
 	double busy_s; /* seconds of samples in this phase */
+	double wasted_s; /* of waste by fewer steps than the limit, in turn */
 	double unfollowed_s; /* running steps above a limit that stood still, in turn */
 	struct law_memory memory;
 };
@@ -104,6 +106,8 @@ void law_end(struct law *law);
 void law_step(struct law *law, const struct law_sample *sample);
 /* What this phase has taught; false when it was too short to teach anything. */
 bool law_learn(const struct law *law, struct law_memory *ret_memory);
+/* Waste as a share of busy time above which the law looks for a narrower level. */
+double law_set_point(const struct law *law);
 struct law_evidence law_evidence(const struct law *law);
 /* A sentence when what the law does has no effect and it should let go; else NULL. */
 const char *law_alarm(const struct law *law);

@@ -24,6 +24,9 @@ void law_trial_begin(struct law *law);
 void law_trial_judge(struct law *law);
 /* Ends a trial that cannot be judged. */
 void law_trial_drop(struct law *law, const char *why);
+/* How long after a change steps do not count yet. */
+double law_settle_s(const struct law *law);
+bool law_wasteful(const struct law *law);
 /* What was known of levels no longer holds. */
 void law_forget(struct law *law);
 

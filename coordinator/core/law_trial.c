@@ -15,14 +15,16 @@
 #include <stdlib.h>
 
 static const double PHI_STAR = 0.15; /* until a phase has taught its own */
-static const double IDLE_ENOUGH = 0.06; /* of all CPUs, that more steps could use */
+static const double IDLE_ENOUGH = 0.1; /* of all CPUs, that more steps could use */
 static const double BASE_S = 2; /* of samples at the base, before a trial */
 static const double GAIN_UP = 0.02, LOSS_DOWN = 0.005; /* ln(work): kept from there on */
 static const double HOPELESS = 0.03; /* so far below that it ends at once */
-static const double TRIAL_S = 30, TRIAL_STEPS = 4; /* at most: seconds, or step durations */
+static const double TRIAL_S = 30, TRIAL_STEPS = 3; /* at most: seconds, or step durations */
 static const double SHARP = 0.012; /* sd at which more samples tell nothing new */
-static const double BUDGET = 0.004, BUDGET_S = 8; /* of the phase: what checks may cost */
-static const double CHECK_STEP = 0.33; /* of a trial downwards that nothing hints at */
+static const double BUDGET = 0.004, BUDGET_S = 0.5; /* of the phase: what checks may cost */
+static const double CHECK_STEP = 0.5; /* of a trial downwards that nothing hints at */
+static const double CHECK_STEPS = 25; /* that end in it, for a verdict */
+static const double CROWDED = 0.4; /* of the CPUs busy */
 static const double CHECK_WAIT_S = 300; /* at least, after a check in vain */
 static const double WAIT_BETWEEN_S = 2, DROPPED_S = 15;
 static const double UNJUDGED_S = 300; /* a trial without samples ends */
@@ -36,17 +38,18 @@ clamp(const struct law *law, double level)
 	return (int32_t)fmax(fmax(1, law->last.min), fmin(lround(level), cap));
 }
 
-static double
-phi_star(const struct law *law)
+double
+law_set_point(const struct law *law)
 {
 	return fmax(PHI_STAR, 1.5 * law->memory.phi);
 }
 
-static bool
-wasteful(const struct law *law)
+bool
+law_wasteful(const struct law *law)
 {
 	/* An estimate alone must say more than a reading. */
-	double most = phi_star(law) * (law->waste.estimated && isnan(law->waste.scale) ? 2 : 1);
+	double most =
+	    law_set_point(law) * (law->waste.estimated && isnan(law->waste.scale) ? 2 : 1);
 
 	return law->waste.phi > most;
 }
@@ -75,13 +78,13 @@ useful_level(const struct law *law)
 	return next_level(law, -1, by > 1 ? by : law->base * law->step);
 }
 
-/* Until steps can tell a third more from a third less. */
+/* Until steps can tell half of the work from all of it. */
 static double
 check_s(const struct law *law, const struct level *base)
 {
 	double rate = level_steps(base);
 
-	return rate > 0 ? law->step_s + 60 * law->levels.dispersion / rate : 5;
+	return rate > 0 ? law_settle_s(law) + CHECK_STEPS * law->levels.dispersion / rate : 5;
 }
 
 /* May a trial that nothing hints at cost what it will when all goes on as it seems? */
@@ -94,7 +97,8 @@ affordable(const struct law *law, int32_t level)
 	/* A wide one is compared with a base that must be known as well. */
 	if (!law->searched && base->steps_s < 2 * seconds)
 		return false;
-	return law->spent_s + loss * seconds <= BUDGET_S + BUDGET * law->busy_s;
+	return law->spent_s + loss * seconds <=
+	       BUDGET_S * law->last.waste.threads + BUDGET * law->busy_s;
 }
 
 static void
@@ -128,7 +132,7 @@ have_idea(const struct law *law)
 	double by = law->base * law->step;
 	struct idea idea = { .level = law->base };
 
-	if (wasteful(law)) {
+	if (law_wasteful(law)) {
 		idea.hinted = true;
 		idea.level = law->step >= LAW_STEP ? useful_level(law) : next_level(law, -1, by);
 		snprintf(idea.why, sizeof idea.why, "%.0f %% of the busy time %s lost to locks",
@@ -138,8 +142,10 @@ have_idea(const struct law *law)
 		idea.hinted =
 		    law->momentum > 0 && law->above == 0 && law->last.waste.idle > IDLE_ENOUGH;
 		idea.level = next_level(law, law->momentum, by);
-		snprintf(idea.why, sizeof idea.why, "%s did more",
-		    law->momentum > 0 ? "a wider one" : "a narrower one");
+		snprintf(idea.why, sizeof idea.why, "%s",
+		    law->momentum > 0 ? "more did more"
+		    : law->above > 0  ? "more did less"
+				      : "fewer did more");
 	}
 	if (idea.level == law->base && law->last.waste.idle > IDLE_ENOUGH) {
 		idea.hinted = law->above == 0;
@@ -175,7 +181,7 @@ law_trial_begin(struct law *law)
 	law->searched = law->searched || idea.hinted;
 	law->state = LAW_TRIAL;
 	law->trial_s = 0;
-	law_say(law, wasteful(law) ? LEVEL_BAND : LEVEL_PROBE, idea.level,
+	law_say(law, law_wasteful(law) ? LEVEL_BAND : LEVEL_PROBE, idea.level,
 	    "%s: trying %d in place of %d", idea.why, (int)idea.level, (int)law->base);
 }
 
@@ -209,7 +215,8 @@ take_back(struct law *law, struct gain g)
 	int32_t tried = law->level;
 
 	law->state = LAW_BASE;
-	law->momentum = 0;
+	/* More steps that do less: it is fewer that may do more. */
+	law->momentum = tried > law->base && g.log + 2 * g.sd < 0 ? -1 : 0;
 	if (!law->hinted)
 		law->spent_s += fmax(0, -expm1(g.log)) * law->trial_s;
 	if (tried < law->base && law->waste.estimated)
@@ -235,7 +242,16 @@ law_trial_drop(struct law *law, const char *why)
 	law_say(law, law->by, law->base, "back to %d, unjudged: %s", (int)law->base, why);
 }
 
-enum verdict_now { NOT_YET, KEEP, TAKE_BACK };
+enum verdict_now { NOT_YET, KEEP, TAKE_BACK, UNDECIDED };
+
+/* Memory and shared cores are not short while most CPUs are idle. */
+static double
+crowded(const struct law *law)
+{
+	double busy = law->last.waste.user + law->last.waste.sys;
+
+	return isnan(busy) ? 1 : fmin(1, busy * busy / (CROWDED * CROWDED));
+}
 
 /* More steps at once never make a step need less user time, so what user time says bounds the
  * work: from above for a wider level, from below for a narrower one. */
@@ -244,10 +260,11 @@ verdict(const struct law *law, const struct gain *g)
 {
 	bool up = law->level > law->base;
 	double need = up ? GAIN_UP : -LOSS_DOWN;
-	double most = fmax(TRIAL_S, isnan(law->step_s) ? 0 : TRIAL_STEPS * law->step_s);
+	double most = law_settle_s(law) +
+		      fmax(TRIAL_S, isnan(law->step_s) ? 0 : TRIAL_STEPS * law->step_s);
 	double sure = law->hinted ? 1 : 2;
 
-	if (up && g->user + 1.5 * g->user_sd < need - HOPELESS)
+	if (up && g->user + 1.5 * g->user_sd < need)
 		return TAKE_BACK;
 	if (!up && law->trial_s >= 2 && g->user - g->user_sd > need)
 		return KEEP;
@@ -257,17 +274,23 @@ verdict(const struct law *law, const struct gain *g)
 		return KEEP;
 	if (law->trial_s < most && g->sd > SHARP)
 		return NOT_YET;
-	return g->log - 0.5 * g->sd > need ? KEEP : TAKE_BACK;
+	if (g->log - 0.5 * sure * g->sd > need)
+		return KEEP;
+	return g->log + 0.5 * g->sd > need && law->undecided != law->level ? UNDECIDED : TAKE_BACK;
 }
 
 void
 law_trial_judge(struct law *law)
 {
 	int32_t from = law->base, to = law->level;
-	struct gain g = levels_compare(&law->levels, from, to, law->last.at);
+	struct gain g = levels_compare(&law->levels, from, to, crowded(law), law->last.at);
 	enum verdict_now v = law->trial_s < 1 || !isfinite(g.sd) ? NOT_YET : verdict(law, &g);
 
-	if (v == NOT_YET && mono_since(law->changed_at, law->last.at) > UNJUDGED_S * 1e6)
+	if (v == UNDECIDED) {
+		/* What it is compared with was seen for a short while: more of that, then again. */
+		law_trial_drop(law, "it may do more, and may not");
+		law->undecided = to;
+	} else if (v == NOT_YET && mono_since(law->changed_at, law->last.at) > UNJUDGED_S * 1e6)
 		law_trial_drop(law, "too few readings of it");
 	else if (v == KEEP)
 		keep(law, g);

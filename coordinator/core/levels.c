@@ -14,6 +14,7 @@ static const double CORRELATED = 2; /* neighbouring samples tell less than indep
 static const double DRIFT = 0.01; /* of the work, in a minute */
 static const double INFLATION_VAR = 1; /* from none to all of what another step adds */
 static const double INFLATION_VAR_LEAST = 0.02; /* no two phases are quite alike */
+static const double INFLATION_SD_LEAST = 0.1;
 static const double INFLATION_MOST = 1.5;
 static const double INFLATION_VAR_BLIND = 0.04; /* no steps are counted: user time must do */
 static const double BLIND_S = 60;
@@ -155,7 +156,8 @@ inflation_sd(const struct levels *levels)
 }
 
 struct gain
-levels_compare(const struct levels *levels, int32_t from, int32_t to, mono_us now)
+levels_compare(
+    const struct levels *levels, int32_t from, int32_t to, double crowded, mono_us now)
 {
 	const struct level *a = levels_find(levels, from), *b = levels_find(levels, to);
 	struct gain gain = { 0, INFINITY, 0, INFINITY };
@@ -164,13 +166,13 @@ levels_compare(const struct levels *levels, int32_t from, int32_t to, mono_us no
 	if (a == NULL || b == NULL)
 		return gain;
 	steps = steps_var(levels, a) + steps_var(levels, b);
-	spread = inflation_sd(levels) * wider;
+	spread = fmax(crowded * inflation_sd(levels), INFLATION_SD_LEAST) * wider;
 	user = user_var(a) + user_var(b);
 	if (isfinite(user)) {
 		gain.user = log(level_user(b) / level_user(a));
 		gain.user_sd = sqrt(user + drift_var(a, b, now));
 		user += spread * spread;
-		sum += (gain.user - levels->inflation / 2 * wider) / user;
+		sum += (gain.user - crowded * levels->inflation / 2 * wider) / user;
 		weight += 1 / user;
 	}
 	if (isfinite(steps)) {

@@ -51,7 +51,9 @@ void levels_clear(struct levels *levels); /* the sums; what was learned of infla
 void levels_add(
     struct levels *levels, int32_t limit, double user, double steps, double seconds, mono_us now);
 const struct level *levels_find(const struct levels *levels, int32_t limit);
-struct gain levels_compare(const struct levels *levels, int32_t from, int32_t to, mono_us now);
+/* crowded: 0..1, how far CPUs are busy enough for steps to get into each other's way. */
+struct gain levels_compare(
+    const struct levels *levels, int32_t from, int32_t to, double crowded, mono_us now);
 /* Learns the inflation from these two. */
 void levels_learn(struct levels *levels, int32_t from, int32_t to);
 

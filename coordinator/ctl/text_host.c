@@ -5,6 +5,7 @@
 
 #include "coordinator/ctl/format.h"
 #include "coordinator/ctl/text.h"
+#include "coordinator/ctl/text_law.h"
 
 /* ---- readings ---------------------------------------------------------------------------- */
 
@@ -385,6 +386,8 @@ text_explain_host(const json_t *answer, const struct view *view)
 	    get_plural(b, in, "steps_running", "step"),
 	    get_true(in, "limited") ? "its builds use all they may"
 				    : "its builds do not ask for more");
+	text_law(json_object_get(answer, "law"), view);
+	text_changes(json_object_get(answer, "changes"), view);
 	putc('\n', view->out);
 	text_readings(json_object_get(answer, "readings"), view);
 }

@@ -14,6 +14,7 @@
 #include "coordinator/core/hold.h"
 #include "coordinator/core/mode.h"
 #include "coordinator/core/predict.h"
+#include "coordinator/io/snapshot_law.h"
 
 /* A reading's key, with its unit; whole: it counts bytes or tasks. */
 static const struct {
@@ -273,6 +274,8 @@ snapshot_explain_host(const struct cluster *c, const struct host *h, struct mome
 	set_holds(json, h, now);
 	set_limit(json, h);
 	set_governor(json, c, h);
+	json_object_set_new(json, "law", snapshot_law(h, now));
+	json_object_set_new(json, "changes", snapshot_changes(h));
 	set_agent(json, h, mono_since(h->load_at, now.mono));
 	set_spin(json, h);
 	return json;
