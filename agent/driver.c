@@ -17,6 +17,8 @@
 #include "proto/base/mem.h"
 #include "proto/channel.h"
 
+#define LOCKS_DELAY_US SECOND_US
+
 struct driver {
 	struct driver_parts parts;
 	struct session *session;
@@ -27,7 +29,7 @@ struct driver {
 	struct hub *hub;
 	struct channel *channel;
 	struct peer *peer; /* the coordinator while there is a connection */
-	struct loop_watch *tick, *turn;
+	struct loop_watch *tick, *turn, *begin_locks;
 	bool emptying;
 	uint8_t chunk[LOG_CHUNK_BYTES];
 };
@@ -296,10 +298,12 @@ connect_to_coordinator(struct driver *d, struct err *err)
 	return d->channel != NULL ? 0 : -1;
 }
 
-/* A host without any works all the same: the coordinator estimates. */
+/* A host without any works all the same: the coordinator estimates. To load a tracer holds the loop for
+ * a fifth of a second, so builds are taken up and the coordinator is greeted first. */
 static void
-begin_locks(struct driver *d)
+on_begin_locks(void *arg)
 {
+	struct driver *d = arg;
 	const struct config *config = d->parts.config;
 	struct err err = { "" };
 	const char *name;
@@ -308,7 +312,6 @@ begin_locks(struct driver *d)
 	    locks_open(d->parts.loop, config->lock_source, &config->locks, on_locks, d, &err);
 	if (err.text[0] != '\0')
 		log_notice("locks are not measured by %s", err.text);
-	lock_last_init(&d->lock_last, config->locks.every_us);
 	for (size_t i = 0; (name = locks_name(d->locks, i)) != NULL; i++) {
 		lock_last_source(&d->lock_last, name);
 		log_notice("measures locks lock_source=%s", name);
@@ -336,7 +339,8 @@ begin(struct driver *d, struct err *err)
 	d->hub = hub_create(d->parts.loop, NULL, NULL, NULL);
 	if (connect_to_coordinator(d, err) != 0)
 		return -1;
-	begin_locks(d);
+	lock_last_init(&d->lock_last, d->parts.config->locks.every_us);
+	d->begin_locks = loop_timer_add(d->parts.loop, LOCKS_DELAY_US, 0, on_begin_locks, d);
 	d->tick = loop_timer_add(d->parts.loop, 0, SECOND_US, on_tick, d);
 	d->turn = loop_turn_add(d->parts.loop, on_turn, d);
 	return 0;
@@ -360,6 +364,7 @@ driver_destroy(struct driver *d)
 	if (d == NULL)
 		return;
 	locks_close(d->locks);
+	loop_remove(d->begin_locks);
 	loop_remove(d->tick);
 	loop_remove(d->turn);
 	if (d->channel != NULL)

@@ -2,7 +2,8 @@
  *
  * Shape:  one parser a format, and one that knows which format it has before it. Any bytes
  *         give a table or a reason; totals are over all rows, the rows kept are the top ones.
- * Units:  as struct lock_table. Counts and times past 32 bits are right; past 63, a reason.
+ * Units:  as struct lock_table. Counts and times past 32 bits are right; past 63, a reason. A count
+ *         that the text does not tell is 0 beside a time; a lock without a name goes by its type.
  * Errors: table->missing says why there is no reading, in a sentence; it is never zero instead.
  * Memory: bounded by LOCK_ROWS_MAX; lock_table_clear.
  * Source: lockstat(8) of NetBSD, lockstat(1) of FreeBSD, debug.lock.prof.stats of subr_lock.c,
