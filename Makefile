@@ -47,7 +47,7 @@ CTL_SRC := $(filter-out coordinator/ctl/main.c,$(wildcard coordinator/ctl/*.c))
 SIM_SRC := $(filter-out coordinator/sim/main.c,$(wildcard coordinator/sim/*.c)) agent/guard.c \
 	$(wildcard proto/base/conf*.c) proto/base/near.c
 KEEPER_SRC := agent/keeper.c $(filter-out agent/keeper_main.c agent/keeper_client.c,$(wildcard agent/keeper_*.c)) \
-	agent/tokens.c agent/scan.c agent/order.c agent/os_linux.c
+	agent/tokens.c agent/scan.c agent/order.c agent/os_linux.c agent/os_linux_usage.c
 LOCK_LINUX_SRC := $(addprefix agent/sense/,bpf_map_linux.c kallsyms_linux.c lock_bpf_linux.c lock_bpf_load_linux.c \
 	lock_place_linux.c lock_profile_linux.c perf_ring_linux.c symbol_linux.c)
 AGENT_SRC := $(filter-out agent/main.c agent/keeper_main.c agent/os_bsd.c agent/sense/load_bsd.c \

@@ -169,6 +169,18 @@ say_stat(struct keeper *keeper, int client, mono_us now)
 	door_say(keeper->door, client, text);
 }
 
+/* Only when asked, at a phase mark: to look at each process of a large tree costs too much otherwise. */
+static void
+say_usage(struct keeper *keeper, int client)
+{
+	char text[STAT_BYTES] = "usage ", *numbers = text + strlen(text);
+	struct usage usage;
+
+	keeper_usage_now(&usage);
+	usage_print(&usage, numbers, sizeof text - strlen(text));
+	door_say(keeper->door, client, text);
+}
+
 static void
 hear_client(struct keeper *keeper, int client, mono_us now)
 {
@@ -186,6 +198,8 @@ hear_client(struct keeper *keeper, int client, mono_us now)
 		keeper_continue(keeper, now);
 	else if (m.word == DOOR_STAT)
 		say_stat(keeper, client, now);
+	else if (m.word == DOOR_USAGE)
+		say_usage(keeper, client);
 }
 
 static void

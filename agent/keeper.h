@@ -94,6 +94,10 @@ void keeper_reason_add(struct keeper *keeper, const char *format, ...)
 void keeper_stage_set(struct keeper *keeper, enum keeper_stage stage, mono_us now);
 void keeper_end(struct keeper *keeper, mono_us now);
 
+/* keeper_usage.c: what the tree has used: what was waited for, and with what lives. */
+void keeper_usage_dead(struct usage *ret_usage);
+void keeper_usage_now(struct usage *ret_usage);
+
 /* keeper.c */
 mono_us keeper_now(void);
 void keeper_take_output(struct keeper *keeper, mono_us now);

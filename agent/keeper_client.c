@@ -37,6 +37,7 @@ enum {
 struct keeper_client {
 	int fd;
 	char *folder;
+	struct usage usage; /* as last told */
 };
 
 /* ---- starting ---- */
@@ -303,6 +304,18 @@ keeper_client_ask(struct keeper_client *client, struct err *err)
 	return say(client, err, "stat");
 }
 
+int
+keeper_client_ask_usage(struct keeper_client *client, struct err *err)
+{
+	return say(client, err, "usage");
+}
+
+const struct usage *
+keeper_client_usage(const struct keeper_client *client)
+{
+	return &client->usage;
+}
+
 static void
 take_pair(struct attempt_status *status, const char *key, const char *value)
 {
@@ -368,6 +381,9 @@ keeper_client_read(struct keeper_client *client, struct attempt_status *ret_stat
 	text[n] = '\0';
 	if (strcmp(text, "ended") == 0)
 		return KEEPER_ENDED;
+	if (strncmp(text, "usage ", 6) == 0)
+		return usage_parse(text + 6, &client->usage) != NULL ? KEEPER_USAGE
+								     : KEEPER_NOTHING;
 	if (strncmp(text, "stat ", 5) != 0)
 		return KEEPER_NOTHING;
 	take_stat(ret_status, text + 5);

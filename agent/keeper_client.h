@@ -41,7 +41,11 @@ int keeper_client_continue(struct keeper_client *client, struct err *err);
 /* Asks for a stat; the answer comes through keeper_client_read. */
 int keeper_client_ask(struct keeper_client *client, struct err *err);
 
-enum keeper_word { KEEPER_NOTHING, KEEPER_STAT, KEEPER_ENDED, KEEPER_GONE };
+/* Asks what the tree has used so far; keeper_client_usage has it after KEEPER_USAGE. */
+int keeper_client_ask_usage(struct keeper_client *client, struct err *err);
+const struct usage *keeper_client_usage(const struct keeper_client *client);
+
+enum keeper_word { KEEPER_NOTHING, KEEPER_STAT, KEEPER_USAGE, KEEPER_ENDED, KEEPER_GONE };
 
 /* Takes one message, never waits. KEEPER_STAT fills in of ret_status: state, limit, running, limited,
  * ungoverned (by process scan), the token counters, elapsed_us, log_bytes. */

@@ -142,6 +142,8 @@ understand(struct door *door, int client, const char *text, struct door_message 
 		m->word = DOOR_CONTINUE;
 	} else if (strcmp(text, "stat") == 0) {
 		m->word = DOOR_STAT;
+	} else if (strcmp(text, "usage") == 0) {
+		m->word = DOOR_USAGE;
 	}
 }
 

@@ -28,7 +28,15 @@ struct door {
 	bool greeted; /* some client has ever said hello */
 };
 
-enum door_word { DOOR_NOTHING, DOOR_LIMIT, DOOR_CANCEL, DOOR_STAT, DOOR_PAUSE, DOOR_CONTINUE };
+enum door_word {
+	DOOR_NOTHING,
+	DOOR_LIMIT,
+	DOOR_CANCEL,
+	DOOR_STAT,
+	DOOR_USAGE,
+	DOOR_PAUSE,
+	DOOR_CONTINUE
+};
 
 struct door_message {
 	enum door_word word;

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -178,31 +177,6 @@ explain_status(struct keeper *keeper)
 		    (int)result->exit_code - 128, strsignal(result->exit_code - 128));
 }
 
-static int64_t
-time_us(struct timeval t)
-{
-	return (int64_t)t.tv_sec * SECOND_US + t.tv_usec;
-}
-
-/* As a reaper, the keeper has waited for all orphans, so these are the whole tree's. */
-static void
-add_usage(struct attempt_result *result)
-{
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_CHILDREN, &usage) != 0)
-		return;
-	result->user_us = time_us(usage.ru_utime);
-	result->sys_us = time_us(usage.ru_stime);
-	result->max_resident_bytes = (int64_t)usage.ru_maxrss * 1024;
-	result->minor_faults = usage.ru_minflt;
-	result->major_faults = usage.ru_majflt;
-	result->blocks_in = usage.ru_inblock;
-	result->blocks_out = usage.ru_oublock;
-	result->voluntary_switches = usage.ru_nvcsw;
-	result->involuntary_switches = usage.ru_nivcsw;
-}
-
 static void
 settle_books(struct keeper *keeper)
 {
@@ -234,7 +208,7 @@ begin_sweeping(struct keeper *keeper, mono_us now)
 	if (keeper->recipe > 0)
 		judge_status(result, keeper->recipe_status);
 	explain_status(keeper);
-	add_usage(result);
+	keeper_usage_dead(&result->usage); /* the tree is empty: of all of it */
 	result->real_us = mono_since(keeper->started, now);
 	settle_books(keeper);
 	keeper->attempt.status.ungoverned = keeper->ungoverned;

@@ -105,16 +105,18 @@ static const struct field result_fields[] = {
 	FIELD(FIELD_I32, struct message_attempt, result.exit_code, "exit_code"),
 	TEXT(struct message_attempt, result.reason, "reason"),
 	FIELD(FIELD_I64, struct message_attempt, result.real_us, "real_us"),
-	FIELD(FIELD_I64, struct message_attempt, result.user_us, "user_us"),
-	FIELD(FIELD_I64, struct message_attempt, result.sys_us, "sys_us"),
-	FIELD(FIELD_I64, struct message_attempt, result.max_resident_bytes, "max_resident_bytes"),
-	FIELD(FIELD_I64, struct message_attempt, result.minor_faults, "minor_faults"),
-	FIELD(FIELD_I64, struct message_attempt, result.major_faults, "major_faults"),
-	FIELD(FIELD_I64, struct message_attempt, result.blocks_in, "blocks_in"),
-	FIELD(FIELD_I64, struct message_attempt, result.blocks_out, "blocks_out"),
-	FIELD(FIELD_I64, struct message_attempt, result.voluntary_switches, "voluntary_switches"),
-	FIELD(
-	    FIELD_I64, struct message_attempt, result.involuntary_switches, "involuntary_switches"),
+	FIELD(FIELD_I64, struct message_attempt, result.usage.user_us, "user_us"),
+	FIELD(FIELD_I64, struct message_attempt, result.usage.sys_us, "sys_us"),
+	FIELD(FIELD_I64, struct message_attempt, result.usage.max_resident_bytes,
+	    "max_resident_bytes"),
+	FIELD(FIELD_I64, struct message_attempt, result.usage.minor_faults, "minor_faults"),
+	FIELD(FIELD_I64, struct message_attempt, result.usage.major_faults, "major_faults"),
+	FIELD(FIELD_I64, struct message_attempt, result.usage.blocks_in, "blocks_in"),
+	FIELD(FIELD_I64, struct message_attempt, result.usage.blocks_out, "blocks_out"),
+	FIELD(FIELD_I64, struct message_attempt, result.usage.voluntary_switches,
+	    "voluntary_switches"),
+	FIELD(FIELD_I64, struct message_attempt, result.usage.involuntary_switches,
+	    "involuntary_switches"),
 	FIELD(FIELD_I64, struct message_attempt, result.log_dropped_bytes, "log_dropped_bytes"),
 };
 
@@ -451,4 +453,48 @@ result_read(
 		*ret_attempt = attempt;
 	*ret_there = rc == 0;
 	return 0;
+}
+
+/* ---- usage ---- */
+
+static const size_t usage_at[] = { offsetof(struct usage, user_us), offsetof(struct usage, sys_us),
+	offsetof(struct usage, max_resident_bytes), offsetof(struct usage, minor_faults),
+	offsetof(struct usage, major_faults), offsetof(struct usage, blocks_in),
+	offsetof(struct usage, blocks_out), offsetof(struct usage, voluntary_switches),
+	offsetof(struct usage, involuntary_switches) };
+
+enum { USAGE_NUMBERS = sizeof usage_at / sizeof usage_at[0] };
+_Static_assert(sizeof(struct usage) == USAGE_NUMBERS * sizeof(int64_t), "each number is told");
+
+void
+usage_print(const struct usage *usage, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < USAGE_NUMBERS && used < size; i++) {
+		int64_t n;
+
+		memcpy(&n, (const char *)usage + usage_at[i], sizeof n);
+		used +=
+		    (size_t)snprintf(buf + used, size - used, "%s%" PRId64, i > 0 ? " " : "", n);
+	}
+}
+
+const char *
+usage_parse(const char *text, struct usage *ret_usage)
+{
+	struct usage usage;
+
+	for (size_t i = 0; i < USAGE_NUMBERS; i++) {
+		char *end;
+		long long got = strtoll(text, &end, 10);
+		int64_t n = got < -1 ? -1 : got;
+
+		if (end == text)
+			return NULL;
+		memcpy((char *)&usage + usage_at[i], &n, sizeof n);
+		text = end;
+	}
+	*ret_usage = usage;
+	return text;
 }

@@ -43,6 +43,12 @@ struct order {
 int order_write(const char *folder, const struct order *order, struct err *err);
 int order_read(const char *folder, struct order *ret_order, struct err *err);
 
+/* A usage as numbers with spaces between, as the keeper says it and the agent keeps it. */
+enum { USAGE_TEXT_SIZE = 256 };
+void usage_print(const struct usage *usage, char *buf, size_t size);
+/* What stands behind the numbers; NULL when they are not all there. */
+const char *usage_parse(const char *text, struct usage *ret_usage);
+
 /* The keeper's last word. status.phase, steps and percent are the agent's to fill in, from the
  * log. reason says what a person needs to know, "" for ok. */
 int result_write(const char *folder, const struct message_attempt *attempt, struct err *err);

@@ -36,6 +36,10 @@ struct os_process {
  * born meanwhile may be missing. */
 int os_tree_list(pid_t root, struct os_process **ret_list, size_t *ret_count, struct err *err);
 
+/* What all that live below root have used, with what they have waited for; context switches are not
+ * told (-1). -1 where the system does not tell. */
+int os_tree_usage(pid_t root, struct usage *ret_usage, struct err *err);
+
 /* All processes with this entry ("NAME=value") in their initial environment. The way to find
  * the tree of a keeper that was killed. -1 where the system does not tell. */
 int os_tagged_list(

@@ -161,6 +161,15 @@ os_tree_list(pid_t root, struct os_process **ret_list, size_t *ret_count, struct
 	return 0;
 }
 
+/* A process' own rusage is told, what it has waited for is not: the sum would fall as steps end. */
+int
+os_tree_usage(pid_t root, struct usage *ret_usage, struct err *err)
+{
+	(void)ret_usage;
+	return err_set(
+	    err, "this system does not tell what the tree of process %d has used", (int)root);
+}
+
 static bool
 is_tagged(pid_t pid, const char *entry, char *buf)
 {

@@ -26,6 +26,7 @@ struct progress {
 	char phase[NAME_SIZE];
 	size_t nmarks, nrecalled;
 	struct phase_mark marks[PHASES_MAX], recalled[PHASES_MAX];
+	bool has_usage[PHASES_MAX]; /* it was told, also that it is not known */
 	uint8_t seen[SEEN_BITS / 8]; /* lines that counted by a rule of RULE_ONCE */
 	size_t nline;
 	char line[PROGRESS_LINE_BYTES + 1];
@@ -78,17 +79,17 @@ make_name(const char *text, size_t length, char ret_name[NAME_SIZE])
 	ret_name[n] = '\0';
 }
 
-static int64_t
-time_of(const struct progress *progress, const struct phase_mark *mark, int64_t at_us)
+static const struct phase_mark *
+find_recalled(const struct progress *progress, const struct phase_mark *mark)
 {
 	for (size_t i = 0; i < progress->nrecalled; i++) {
 		const struct phase_mark *old = &progress->recalled[i];
 
 		if (old->source == mark->source && strcmp(old->name, mark->name) == 0 &&
 		    (mark->source == MARK_RECIPE || old->log_offset == mark->log_offset))
-			return old->at_us;
+			return old;
 	}
-	return at_us;
+	return NULL;
 }
 
 static void
@@ -98,14 +99,19 @@ enter_phase(struct progress *progress, const char *text, size_t length, enum mar
 	struct phase_mark mark = { .source = source,
 		.log_offset = source == MARK_LOG ? progress->line_offset : progress->offset,
 		.steps = progress->steps };
+	const struct phase_mark *old;
 
 	make_name(text, length, mark.name);
 	if (mark.name[0] == '\0' || strcmp(mark.name, progress->phase) == 0)
 		return;
 	memcpy(progress->phase, mark.name, sizeof progress->phase);
-	mark.at_us = time_of(progress, &mark, at_us);
-	if (progress->nmarks < PHASES_MAX)
-		progress->marks[progress->nmarks++] = mark;
+	old = find_recalled(progress, &mark);
+	mark.at_us = old != NULL ? old->at_us : at_us;
+	mark.usage = old != NULL ? old->usage : USAGE_UNKNOWN;
+	if (progress->nmarks == PHASES_MAX)
+		return;
+	progress->has_usage[progress->nmarks] = old != NULL && old->usage.user_us >= 0;
+	progress->marks[progress->nmarks++] = mark;
 }
 
 void
@@ -291,6 +297,26 @@ progress_marks(const struct progress *progress, size_t *ret_n)
 {
 	*ret_n = progress->nmarks;
 	return progress->marks;
+}
+
+bool
+progress_wants_usage(const struct progress *progress)
+{
+	for (size_t i = 0; i < progress->nmarks; i++) {
+		if (!progress->has_usage[i])
+			return true;
+	}
+	return false;
+}
+
+void
+progress_usage(struct progress *progress, const struct usage *usage)
+{
+	for (size_t i = 0; i < progress->nmarks; i++) {
+		if (!progress->has_usage[i])
+			progress->marks[i].usage = *usage;
+		progress->has_usage[i] = true;
+	}
 }
 
 static int32_t

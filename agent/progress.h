@@ -42,6 +42,10 @@ void progress_mark(struct progress *progress, const char *line, int64_t at_us);
 /* The marks of an earlier reading of the same log: one that comes again keeps its time. */
 void progress_recall(struct progress *progress, const struct phase_mark *marks, size_t n);
 
+/* Whether there are marks without a usage, and what the attempt has used by now: theirs. */
+bool progress_wants_usage(const struct progress *progress);
+void progress_usage(struct progress *progress, const struct usage *usage);
+
 int64_t progress_offset(const struct progress *progress); /* bytes fed */
 /* The first so many marks, at most PHASES_MAX; borrowed. */
 const struct phase_mark *progress_marks(const struct progress *progress, size_t *ret_n);

@@ -177,6 +177,16 @@ settle(struct run *run)
 		run_lose(run);
 }
 
+/* A phase has begun since the last reading. */
+static void
+ask_usage(struct run *run)
+{
+	struct err err;
+
+	if (progress_wants_usage(run->progress) && keeper_client_ask_usage(run->keeper, &err) != 0)
+		log_throttled("usage", "%s; it will be asked again", err.text);
+}
+
 static void
 tell_reading(struct run *run)
 {
@@ -185,6 +195,7 @@ tell_reading(struct run *run)
 	run_read_marks(run);
 	run_read_log(run, READS_A_TICK);
 	run_keep_phases(run);
+	ask_usage(run);
 	progress_show(run->progress, &run->status);
 	run->status.log_bytes = spool_log_size(runner->spool, run->order.start.id);
 	runner->callbacks.stat(runner->callbacks.arg, run->order.start.id, &run->status);
@@ -201,6 +212,11 @@ on_keeper(void *arg)
 	case KEEPER_STAT:
 		run->status = status;
 		tell_reading(run);
+		break;
+	case KEEPER_USAGE:
+		progress_usage(run->progress, keeper_client_usage(run->keeper));
+		run->nphases = 0; /* those on disk have none yet */
+		run_keep_phases(run);
 		break;
 	case KEEPER_ENDED:
 	case KEEPER_GONE:

@@ -130,6 +130,7 @@ run_finish(struct run *run, struct message_attempt *attempt)
 		run->status.elapsed_us = attempt->status.elapsed_us;
 	run_read_marks(run);
 	run_read_log(run, 0);
+	progress_usage(run->progress, &attempt->result.usage); /* of phases seen only now */
 	marks = progress_marks(run->progress, &attempt->result.nphases);
 	attempt->result.phases = (struct phase_mark *)marks; /* borrowed, for the callback */
 	attempt->status.id = run->order.start.id;
@@ -148,7 +149,8 @@ run_finish(struct run *run, struct message_attempt *attempt)
 void
 run_lose(struct run *run)
 {
-	struct message_attempt attempt = { .status = run->status, .result.outcome = OUTCOME_LOST };
+	struct message_attempt attempt = { .status = run->status,
+		.result = { .outcome = OUTCOME_LOST, .usage = USAGE_UNKNOWN } };
 	uint64_t n = run->order.start.id.n;
 	char *folder = spool_folder(run->runner->spool, run->order.start.id);
 	char *tag = mem_printf("FLYBALL_TAG=%s", run->order.tag);

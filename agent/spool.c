@@ -329,6 +329,16 @@ spool_log_read(const struct spool *spool, attempt_id id, int64_t offset, char *b
 
 /* ---- phases ---- */
 
+static void
+write_mark(FILE *f, const struct phase_mark *mark)
+{
+	char usage[USAGE_TEXT_SIZE];
+
+	usage_print(&mark->usage, usage, sizeof usage);
+	fprintf(f, "%d %" PRId64 " %" PRId64 " %" PRId64 " %s %s\n", (int)mark->source, mark->at_us,
+	    mark->log_offset, mark->steps, mark->name, usage);
+}
+
 int
 spool_phases_write(const struct spool *spool, attempt_id id, const struct phase_mark *marks,
     size_t n, struct err *err)
@@ -340,8 +350,7 @@ spool_phases_write(const struct spool *spool, attempt_id id, const struct phase_
 	int rc = -1;
 
 	for (size_t i = 0; f != NULL && i < n; i++)
-		fprintf(f, "%d %" PRId64 " %" PRId64 " %" PRId64 " %s\n", (int)marks[i].source,
-		    marks[i].at_us, marks[i].log_offset, marks[i].steps, marks[i].name);
+		write_mark(f, &marks[i]);
 	if (f != NULL && fclose(f) == 0)
 		rc = write_file(path, text, err);
 	else
@@ -354,14 +363,16 @@ spool_phases_write(const struct spool *spool, attempt_id id, const struct phase_
 static bool
 read_mark(FILE *f, struct phase_mark *ret_mark)
 {
-	char name[NAME_SIZE];
+	char name[NAME_SIZE], usage[USAGE_TEXT_SIZE];
 	int source;
 
 	_Static_assert(NAME_SIZE == 64, "the width in the format below");
-	*ret_mark = (struct phase_mark){ 0 };
+	*ret_mark = (struct phase_mark){ .usage = USAGE_UNKNOWN };
 	if (fscanf(f, "%d %" SCNd64 " %" SCNd64 " %" SCNd64 " %63s", &source, &ret_mark->at_us,
 		&ret_mark->log_offset, &ret_mark->steps, name) != 5)
 		return false;
+	if (fgets(usage, sizeof usage, f) != NULL)
+		usage_parse(usage, &ret_mark->usage); /* not there in an older agent's file */
 	ret_mark->source = source == MARK_RECIPE ? MARK_RECIPE : MARK_LOG;
 	mem_copy_text(ret_mark->name, sizeof ret_mark->name, name);
 	return wire_name_ok(name);

@@ -94,6 +94,17 @@ outcome_name(enum outcome outcome)
 	return (unsigned)outcome < sizeof names / sizeof names[0] ? names[outcome] : "?";
 }
 
+/* What a tree of processes has used so far; -1: that cannot be told. */
+struct usage {
+	int64_t user_us, sys_us;
+	int64_t max_resident_bytes; /* of its largest process */
+	int64_t minor_faults, major_faults;
+	int64_t blocks_in, blocks_out; /* of 512 bytes */
+	int64_t voluntary_switches, involuntary_switches;
+};
+
+#define USAGE_UNKNOWN ((struct usage){ -1, -1, -1, -1, -1, -1, -1, -1, -1 })
+
 /* Where a phase mark came from. */
 enum mark_source { MARK_RECIPE, MARK_LOG };
 
@@ -103,6 +114,7 @@ struct phase_mark {
 	int64_t at_us; /* since the attempt began */
 	int64_t log_offset; /* where in the log */
 	int64_t steps; /* steps begun before it */
+	struct usage usage; /* of the attempt until then: a phase's own is the difference of two */
 };
 
 /* An attempt as its agent sees it now. */
@@ -128,9 +140,8 @@ struct attempt_result {
 	enum outcome outcome;
 	int32_t exit_code; /* of the recipe; 128 + signal for a signal */
 	char reason[TEXT_SIZE];
-	int64_t real_us, user_us, sys_us;
-	int64_t max_resident_bytes, minor_faults, major_faults, blocks_in, blocks_out;
-	int64_t voluntary_switches, involuntary_switches;
+	int64_t real_us;
+	struct usage usage;
 	int64_t log_dropped_bytes;
 	size_t nphases;
 	struct phase_mark *phases;

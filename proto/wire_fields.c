@@ -25,6 +25,15 @@ _Static_assert((int)FLYBALL__OUTCOME__OUTCOME_LOST == (int)OUTCOME_LOST, "outcom
 #define INT32(f, min, max) NUMBER(f, FIELD_INT32, min, max)
 #define COUNT32(f) NUMBER(f, FIELD_INT32, 0, INT32_MAX)
 #define COUNT64(f) NUMBER(f, FIELD_INT64, 0, INT64_MAX)
+/* What the attempt has used: flat on the wire, a part of our struct. */
+#define USED(f) \
+	{ \
+#f, FIELD_INT64, offsetof(PB, f), offsetof(OUR, usage.f), 0, -1, INT64_MAX \
+	}
+#define USAGE \
+	USED(user_us), USED(sys_us), USED(max_resident_bytes), USED(minor_faults), \
+	    USED(major_faults), USED(blocks_in), USED(blocks_out), USED(voluntary_switches), \
+	    USED(involuntary_switches)
 #define BOOL(f) \
 	{ \
 #f, FIELD_BOOL, offsetof(PB, f), offsetof(OUR, f), 0, 0, 0 \
@@ -47,7 +56,7 @@ _Static_assert((int)FLYBALL__OUTCOME__OUTCOME_LOST == (int)OUTCOME_LOST, "outcom
 #define PB Flyball__PhaseMark
 #define OUR struct phase_mark
 static const struct field mark_fields[] = { NAME(name), INT32(source, 0, MARK_LOG), COUNT64(at_us),
-	COUNT64(log_offset), COUNT64(steps) };
+	COUNT64(log_offset), COUNT64(steps), USAGE };
 #undef PB
 #undef OUR
 const struct shape wire_mark = SHAPE("a phase mark", phase_mark, mark_fields);
@@ -66,10 +75,8 @@ const struct shape wire_status = SHAPE("an attempt's status", attempt_status, st
 #define PB Flyball__AttemptResult
 #define OUR struct attempt_result
 static const struct field result_fields[] = { INT32(outcome, 0, OUTCOME_LOST),
-	INT32(exit_code, INT32_MIN, INT32_MAX), TEXT(reason), COUNT64(real_us), COUNT64(user_us),
-	COUNT64(sys_us), COUNT64(max_resident_bytes), COUNT64(minor_faults), COUNT64(major_faults),
-	COUNT64(blocks_in), COUNT64(blocks_out), COUNT64(voluntary_switches),
-	COUNT64(involuntary_switches), COUNT64(log_dropped_bytes) };
+	INT32(exit_code, INT32_MIN, INT32_MAX), TEXT(reason), COUNT64(real_us), USAGE,
+	COUNT64(log_dropped_bytes) };
 #undef PB
 #undef OUR
 const struct shape wire_result = SHAPE("an attempt's result", attempt_result, result_fields);

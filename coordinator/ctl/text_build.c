@@ -122,16 +122,33 @@ text_attempts(const json_t *attempts, const struct view *view)
 	table_destroy(t);
 }
 
+/* As time -l has it: of a phase, or of the whole attempt. */
 static void
-text_phases(const json_t *phases, const struct view *view)
+add_usage(struct table *t, const json_t *used)
 {
+	static const char *const counts[] = { "minor_faults", "major_faults", "blocks_in",
+		"blocks_out", "voluntary_switches", "involuntary_switches" };
+	char buf[FORMAT_SIZE];
+
+	table_add(t, get_duration(buf, used, "user_us"));
+	table_add(t, get_duration(buf, used, "sys_us"));
+	table_add(t, get_size(buf, used, "max_resident_bytes"));
+	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+		table_add(t, get_count(buf, used, counts[i]));
+}
+
+static void
+text_phases(const json_t *attempt, const struct view *view)
+{
+	const json_t *phases = json_object_get(attempt, "phases");
 	struct table *t;
 	char buf[FORMAT_SIZE];
 	size_t i;
 
-	if (json_array_size(phases) == 0)
+	if (get_text(attempt, "outcome") == NULL)
 		return;
-	t = table_create("PHASE +BEGAN +TOOK +STEPS");
+	t = table_create(
+	    "PHASE +BEGAN +REAL +STEPS +USER +SYS +RESIDENT +MINOR +MAJOR +IN +OUT +VOL +INVOL");
 	for (i = 0; i < json_array_size(phases); i++) {
 		const json_t *p = json_array_get(phases, i);
 
@@ -139,7 +156,13 @@ text_phases(const json_t *phases, const struct view *view)
 		table_add(t, get_duration(buf, p, "at_us"));
 		table_add(t, get_duration(buf, p, "took_us"));
 		table_add(t, get_count(buf, p, "steps"));
+		add_usage(t, p);
 	}
+	table_add(t, "total");
+	table_add(t, NULL);
+	table_add(t, get_duration(buf, attempt, "real_us"));
+	table_add(t, get_count(buf, attempt, "steps"));
+	add_usage(t, attempt);
 	table_print(t, view);
 	table_destroy(t);
 }
@@ -173,7 +196,7 @@ text_attempt(const json_t *a, const struct view *view)
 	if (get_number(a, "log_dropped_bytes", &dropped) && dropped > 0)
 		text_line(
 		    view, "", "%s were dropped out of its middle", format_size(n[5], dropped));
-	text_phases(json_object_get(a, "phases"), view);
+	text_phases(a, view);
 }
 
 void

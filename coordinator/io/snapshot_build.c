@@ -9,6 +9,7 @@
 #include "coordinator/io/snapshot.h"
 
 #include <assert.h>
+#include <string.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,6 +71,51 @@ limit_changes(const struct attempt *a)
 	return json;
 }
 
+/* What adds up while an attempt runs. */
+static const struct {
+	const char *name;
+	size_t at;
+} used_sums[] = {
+	{ "user_us", offsetof(struct usage, user_us) },
+	{ "sys_us", offsetof(struct usage, sys_us) },
+	{ "minor_faults", offsetof(struct usage, minor_faults) },
+	{ "major_faults", offsetof(struct usage, major_faults) },
+	{ "blocks_in", offsetof(struct usage, blocks_in) },
+	{ "blocks_out", offsetof(struct usage, blocks_out) },
+	{ "voluntary_switches", offsetof(struct usage, voluntary_switches) },
+	{ "involuntary_switches", offsetof(struct usage, involuntary_switches) },
+};
+
+enum { USED_SUMS = sizeof used_sums / sizeof used_sums[0] };
+
+static int64_t
+used_of(const struct usage *usage, size_t i)
+{
+	int64_t n;
+
+	memcpy(&n, (const char *)usage + used_sums[i].at, sizeof n);
+	return n;
+}
+
+/* null for -1: it cannot be told. */
+static void
+set_used(json_t *json, const char *name, int64_t n)
+{
+	json_object_set_new(json, name, number_or_null(n >= 0, n));
+}
+
+/* Two readings of a tree whose processes end meanwhile may differ the wrong way by a little. */
+static void
+set_phase_usage(json_t *json, const struct usage *from, const struct usage *to)
+{
+	for (size_t i = 0; i < USED_SUMS; i++) {
+		int64_t a = used_of(from, i), b = used_of(to, i);
+
+		set_used(json, used_sums[i].name, a < 0 || b < 0 ? -1 : b > a ? b - a : 0);
+	}
+	set_used(json, "max_resident_bytes", to->max_resident_bytes);
+}
+
 static json_t *
 phases(const struct attempt_result *r, int64_t steps)
 {
@@ -87,6 +133,7 @@ phases(const struct attempt_result *r, int64_t steps)
 		    (json_int_t)p->log_offset);
 
 		assert(one != NULL);
+		set_phase_usage(one, &p->usage, final ? &r->usage : &p[1].usage);
 		json_array_append_new(json, one);
 	}
 	return json;
@@ -114,10 +161,9 @@ set_progress(json_t *json, const struct cluster *c, const struct attempt *a, str
 	json_object_set_new(json, "limited", ended ? json_null() : json_boolean(s->limited));
 	json_object_set_new(json, "log_bytes", json_integer(s->log_bytes));
 	json_object_set_new(json, "real_us", number_or_null(ended, a->result.real_us));
-	json_object_set_new(json, "user_us", number_or_null(ended, a->result.user_us));
-	json_object_set_new(json, "sys_us", number_or_null(ended, a->result.sys_us));
-	json_object_set_new(
-	    json, "max_resident_bytes", number_or_null(ended, a->result.max_resident_bytes));
+	set_used(json, "user_us", ended ? a->result.usage.user_us : -1);
+	set_used(json, "sys_us", ended ? a->result.usage.sys_us : -1);
+	set_used(json, "max_resident_bytes", ended ? a->result.usage.max_resident_bytes : -1);
 }
 
 static void
@@ -130,14 +176,8 @@ set_result(json_t *json, const struct attempt *a)
 	    json, "outcome", ended ? json_string(outcome_name(r->outcome)) : json_null());
 	json_object_set_new(json, "exit_code", number_or_null(ended, r->exit_code));
 	json_object_set_new(json, "reason", snapshot_text(ended ? r->reason : ""));
-	json_object_set_new(json, "minor_faults", number_or_null(ended, r->minor_faults));
-	json_object_set_new(json, "major_faults", number_or_null(ended, r->major_faults));
-	json_object_set_new(json, "blocks_in", number_or_null(ended, r->blocks_in));
-	json_object_set_new(json, "blocks_out", number_or_null(ended, r->blocks_out));
-	json_object_set_new(
-	    json, "voluntary_switches", number_or_null(ended, r->voluntary_switches));
-	json_object_set_new(
-	    json, "involuntary_switches", number_or_null(ended, r->involuntary_switches));
+	for (size_t i = 0; i < USED_SUMS; i++)
+		set_used(json, used_sums[i].name, ended ? used_of(&r->usage, i) : -1);
 	json_object_set_new(json, "log_dropped_bytes", number_or_null(ended, r->log_dropped_bytes));
 	json_object_set_new(json, "phases", phases(r, a->status.steps));
 }

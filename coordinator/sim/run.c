@@ -155,8 +155,8 @@ end(struct run *r)
 	r->status.state = ATTEMPT_ENDED;
 	r->status.running = 0;
 	result.real_us = r->status.elapsed_us = (int64_t)(model_now(r->model) * 1e6);
-	result.user_us = (int64_t)(sums->of[RATE_USER] * 1e6);
-	result.sys_us = (int64_t)(sums->of[RATE_SYSTEM] * 1e6);
+	result.usage.user_us = (int64_t)(sums->of[RATE_USER] * 1e6);
+	result.usage.sys_us = (int64_t)(sums->of[RATE_SYSTEM] * 1e6);
 	result.nphases = s->nphases;
 	result.phases = mem_calloc(s->nphases, sizeof *result.phases);
 	for (size_t i = 0; i < s->nphases; i++) {

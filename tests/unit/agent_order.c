@@ -95,7 +95,7 @@ test_a_result_comes_back_as_it_was(void **state)
 	attempt.result.outcome = OUTCOME_STALL;
 	attempt.result.exit_code = 137;
 	mem_copy_text(attempt.result.reason, TEXT_SIZE, "it printed nothing\nfor long");
-	attempt.result.user_us = INT64_C(1) << 50;
+	attempt.result.usage.user_us = INT64_C(1) << 50;
 	assert_int_equal(result_write(folder, &attempt, &err), 0);
 	assert_int_equal(result_read(folder, &back, &there, &err), 0);
 	assert_true(there);
@@ -175,6 +175,22 @@ test_a_missing_key_is_named(void **state)
 	assert_non_null(strstr(err.text, "\"program=\""));
 }
 
+static void
+test_a_usage_comes_back_as_it_was(void **state)
+{
+	const struct usage usage = { 1, 2, INT64_C(1) << 40, 4, 5, 6, 7, -1, -1 };
+	struct usage back;
+	char text[USAGE_TEXT_SIZE];
+
+	(void)state;
+	usage_print(&usage, text, sizeof text);
+	assert_non_null(usage_parse(text, &back));
+	assert_memory_equal(&usage, &back, sizeof back);
+	assert_null(usage_parse("1 2 3", &back));
+	assert_null(usage_parse("1 2 3 4 5 6 7 8 x", &back));
+	assert_memory_equal(&usage, &back, sizeof back); /* untouched */
+}
+
 int
 main(void)
 {
@@ -185,6 +201,7 @@ main(void)
 		cmocka_unit_test(test_keys_of_a_later_version_are_passed_over),
 		cmocka_unit_test(test_damage_is_named_with_its_line),
 		cmocka_unit_test(test_a_missing_key_is_named),
+		cmocka_unit_test(test_a_usage_comes_back_as_it_was),
 	};
 
 	return cmocka_run_group_tests_name(

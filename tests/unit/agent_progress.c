@@ -334,13 +334,23 @@ test_a_log_read_again_keeps_its_times(void **state)
 	progress_feed(first, log, 9, 100);
 	progress_feed(first, log + 9, sizeof log - 1 - 9, 200);
 	marks = progress_marks(first, &n);
+	assert_true(progress_wants_usage(first));
+	progress_usage(first, &(struct usage){ .user_us = 11 });
+	assert_false(progress_wants_usage(first));
 	progress_recall(second, marks, n);
 	progress_feed(second, log, sizeof log - 1, 999);
+	assert_false(progress_wants_usage(second)); /* that is kept as well */
 	feed(second, "== three\n");
 	marks = progress_marks(second, &n);
 	assert_int_equal(n, 3);
 	assert_int_equal(marks[0].at_us, 100);
 	assert_int_equal(marks[1].at_us, 200);
+	assert_int_equal(marks[1].usage.user_us, 11);
+	assert_int_equal(marks[2].usage.user_us, -1); /* nobody has told it yet */
+	assert_true(progress_wants_usage(second));
+	progress_usage(second, &(struct usage){ .user_us = 22 });
+	assert_int_equal(marks[1].usage.user_us, 11);
+	assert_int_equal(marks[2].usage.user_us, 22);
 	progress_destroy(first);
 	progress_destroy(second);
 	progress_rules_destroy(rules);

@@ -243,7 +243,8 @@ test_phases_come_back_up_to_the_first_that_is_damaged(void **state)
 {
 	const struct phase_mark marks[] = {
 		{ .name = "copy", .source = MARK_RECIPE, .at_us = 5 },
-		{ .name = "lib", .source = MARK_LOG, .at_us = 6, .log_offset = 7, .steps = 8 },
+		{ .name = "lib", .source = MARK_LOG, .at_us = 6, .log_offset = 7, .steps = 8,
+		    .usage = { .user_us = 9, .minor_faults = 10, .involuntary_switches = -1 } },
 	};
 	struct spool *spool = open_spool();
 	struct phase_mark back[4];
@@ -256,9 +257,11 @@ test_phases_come_back_up_to_the_first_that_is_damaged(void **state)
 	assert_int_equal(spool_phases_read(spool, (attempt_id){ 1 }, back, 4), 2);
 	assert_string_equal(back[1].name, "lib");
 	assert_int_equal(back[1].steps, 8);
+	assert_memory_equal(&back[1].usage, &marks[1].usage, sizeof back[1].usage);
 	assert_int_equal(spool_phases_read(spool, (attempt_id){ 1 }, back, 1), 1);
 	put_file("deep/state/attempts/1/phases", "1 2 3 4 good\n1 2 x 4 bad\n1 2 3 4 good\n");
 	assert_int_equal(spool_phases_read(spool, (attempt_id){ 1 }, back, 4), 1);
+	assert_int_equal(back[0].usage.user_us, -1); /* an older agent's: it is not known */
 	put_file("deep/state/attempts/1/phases", "1 2 3 4 ../bad\n");
 	assert_int_equal(spool_phases_read(spool, (attempt_id){ 1 }, back, 4), 0);
 	spool_close(spool);

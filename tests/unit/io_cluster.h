@@ -107,7 +107,13 @@ apply_first_attempt(struct cluster *c)
 		    .source = MARK_LOG,
 		    .at_us = 10 * SECOND_US,
 		    .log_offset = 100,
-		    .steps = 20 } };
+		    .steps = 20,
+		    .usage = { .user_us = 10 * SECOND_US,
+			.sys_us = 1 * SECOND_US,
+			.max_resident_bytes = 20 << 20,
+			.minor_faults = 500,
+			.voluntary_switches = -1,
+			.involuntary_switches = -1 } } };
 	struct attempt_status status = { .id = { 1 },
 		.fence = 7,
 		.state = ATTEMPT_ENDED,
@@ -124,9 +130,11 @@ apply_first_attempt(struct cluster *c)
 		.serial = true };
 	struct attempt_result result = { .outcome = OUTCOME_OK,
 		.real_us = MINUTE_US,
-		.user_us = 100 * SECOND_US,
-		.sys_us = 12 * SECOND_US,
-		.max_resident_bytes = 50 << 20,
+		.usage = { .user_us = 100 * SECOND_US,
+		    .sys_us = 12 * SECOND_US,
+		    .max_resident_bytes = 50 << 20,
+		    .minor_faults = 450,
+		    .blocks_out = 8 },
 		.nphases = 2,
 		.phases = phases };
 

@@ -91,10 +91,16 @@ done_build(void **state)
 	assert_key(attempt, "tokens",
 	    "{\"drained\":10,\"granted\":130,\"lost\":1,\"returned\":119,\"unclaimed\":0}");
 	assert_key(attempt, "phases",
-	    "[{\"at_us\":0,\"log_offset\":0,\"phase\":\"depend\",\"source\":\"recipe\",\"steps\":"
-	    "20,"
-	    "\"took_us\":10000000},{\"at_us\":10000000,\"log_offset\":100,\"phase\":\"all\","
-	    "\"source\":\"log\",\"steps\":100,\"took_us\":50000000}]");
+	    "[{\"at_us\":0,\"blocks_in\":0,\"blocks_out\":0,\"involuntary_switches\":null,"
+	    "\"log_offset\":0,\"major_faults\":0,\"max_resident_bytes\":20971520,"
+	    "\"minor_faults\":500,\"phase\":\"depend\",\"source\":\"recipe\",\"steps\":20,"
+	    "\"sys_us\":1000000,\"took_us\":10000000,\"user_us\":10000000,"
+	    "\"voluntary_switches\":null},"
+	    "{\"at_us\":10000000,\"blocks_in\":0,\"blocks_out\":8,\"involuntary_switches\":null,"
+	    "\"log_offset\":100,\"major_faults\":0,\"max_resident_bytes\":52428800,"
+	    "\"minor_faults\":0,\"phase\":\"all\",\"source\":\"log\",\"steps\":100,"
+	    "\"sys_us\":11000000,\"took_us\":50000000,\"user_us\":90000000,"
+	    "\"voluntary_switches\":null}]");
 	json_decref(json);
 }
 

@@ -224,15 +224,15 @@ fill_result(struct attempt_result *r)
 	r->exit_code = (int32_t)up_to(1000) - 500;
 	fill_text(r->reason, sizeof r->reason);
 	r->real_us = some_count();
-	r->user_us = some_count();
-	r->sys_us = some_count();
-	r->max_resident_bytes = some_count();
-	r->minor_faults = some_count();
-	r->major_faults = some_count();
-	r->blocks_in = some_count();
-	r->blocks_out = some_count();
-	r->voluntary_switches = some_count();
-	r->involuntary_switches = some_count();
+	r->usage.user_us = some_count();
+	r->usage.sys_us = some_count();
+	r->usage.max_resident_bytes = some_count();
+	r->usage.minor_faults = some_count();
+	r->usage.major_faults = some_count();
+	r->usage.blocks_in = some_count();
+	r->usage.blocks_out = some_count();
+	r->usage.voluntary_switches = some_count();
+	r->usage.involuntary_switches = some_count();
 	r->log_dropped_bytes = some_count();
 	r->nphases = up_to(PHASES_MAX);
 	r->phases = mem_calloc(r->nphases, sizeof *r->phases);
@@ -242,6 +242,8 @@ fill_result(struct attempt_result *r)
 		r->phases[i].at_us = some_count();
 		r->phases[i].log_offset = some_count();
 		r->phases[i].steps = some_count();
+		r->phases[i].usage = (struct usage){ some_count(), -1, some_count(), some_count(),
+			0, some_count(), some_count(), -1, some_count() };
 	}
 }
 

@@ -245,8 +245,8 @@ print_result(const struct drive *d)
 	    a.status.id.n, outcome_name(a.result.outcome), (int)a.result.exit_code,
 	    a.status.granted, a.status.returned, a.status.drained, a.status.lost,
 	    a.status.ungoverned, a.status.log_bytes, a.result.log_dropped_bytes,
-	    (double)a.result.real_us / 1e6, (double)a.result.user_us / 1e6,
-	    (double)a.result.sys_us / 1e6, a.result.max_resident_bytes / 1024, a.result.reason);
+	    (double)a.result.real_us / 1e6, (double)a.result.usage.user_us / 1e6,
+	    (double)a.result.usage.sys_us / 1e6, a.result.usage.max_resident_bytes / 1024, a.result.reason);
 	return 0;
 }
 
