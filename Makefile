@@ -163,7 +163,7 @@ $(GEN_O): $(B)/gen/proto/flyball.pb-c.c
 # ---- tests ---------------------------------------------------------------------------------
 # A unit test's first word says what it is linked with. core_ gets libc and libm alone.
 unit = $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/$(1)_*.c))
-UNIT := $(foreach k,core proto io agent ctl,$(call unit,$(k)))
+UNIT := $(foreach k,core proto io agent ctl sim,$(call unit,$(k)))
 WORKLOADS := $(patsubst %.c,$(B)/%,$(wildcard tests/workloads/*.c))
 link_test = $(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS_ALL) -o $@ $^
 
@@ -181,6 +181,8 @@ $(filter-out $(LOAD_BSD_TEST),$(call unit,agent)): $(B)/tests/unit/%: $(B)/tests
 	$(link_test) $(LIBS_agent) -lcmocka
 $(call unit,ctl): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(CTL_SRC)) $(PROTO_O)
 	$(link_test) $(LIBS_ctl) -lcmocka
+$(call unit,sim): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(SIM_SRC)) $(CORE_O)
+	$(link_test) $(LIBS_sim) -lcmocka
 $(B)/tests/workloads/keeper_drive: $(call objects,agent/order.c agent/keeper_client.c $(BASE_PURE))
 $(B)/tests/workloads/lock_show: $(call objects,$(LOCK_LINUX_SRC) agent/sense/lock_table.c agent/sense/lock_rest.c $(BASE_SRC))
 LIBS_lock_show := $(LIBS_agent)
@@ -224,7 +226,7 @@ demo demo-kernel:
 	@deploy/demo/$@
 
 deps:
-	@deploy/deps.sh build
+	@deploy/deps.sh build bpf
 deps-test deps-long deps-lint:
 	@deploy/deps.sh $(@:deps-%=%)
 

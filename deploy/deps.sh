@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh - install the Debian packages that building, testing and the demos need
 #
-# usage: deploy/deps.sh [build|test|long|lint|demo|kernel]...   (default: build)
+# usage: deploy/deps.sh [build|bpf|test|long|lint|demo|kernel]...   (default: build)
 #
 # Installs only what is missing, as root or through sudo; without either it
 # prints the one line to run and stops. Nothing that is installed is touched.
@@ -11,6 +11,8 @@ set -eu
 
 BUILD="gcc make pkg-config libzmq3-dev libprotobuf-c-dev protobuf-c-compiler
 libsodium-dev libev-dev libsqlite3-dev libconfuse-dev libjansson-dev"
+# For the lock source "bpf"; without them all else builds.
+BPF="clang bpftool libbpf-dev"
 TEST="libcmocka-dev sharness perl bmake procps mount"
 LONG="valgrind"
 LINT="git clang clang-tidy clang-format libclang-rt-14-dev cppcheck mandoc shellcheck codespell"
@@ -22,12 +24,13 @@ want=""
 for group; do
 	case $group in
 	build)  want="$want $BUILD" ;;
-	test)   want="$want $BUILD $TEST" ;;
+	bpf)    want="$want $BPF" ;;
+	test)   want="$want $BUILD $BPF $TEST" ;;
 	long)   want="$want $BUILD $TEST $LONG" ;;
 	lint)   want="$want $BUILD $TEST $LINT" ;;
 	demo)   want="$want $BUILD $DEMO" ;;
 	kernel) want="$want $BUILD $DEMO $KERNEL" ;;
-	*) echo "deps.sh: unknown group '$group': expected build, test, long, lint, demo or kernel" >&2; exit 2 ;;
+	*) echo "deps.sh: unknown group '$group': expected build, bpf, test, long, lint, demo or kernel" >&2; exit 2 ;;
 	esac
 done
 

@@ -58,7 +58,7 @@ refused(struct err *err, const char *what, int rc)
 }
 
 static int
-load(int *ret_fds, struct err *err)
+load(void **ret_loaded, int *ret_fds, struct err *err)
 {
 	struct lock_places places;
 	struct lock_bpf *s;
@@ -67,7 +67,7 @@ load(int *ret_fds, struct err *err)
 	if (lock_places_find(&places, err) != 0)
 		return -1;
 	libbpf_set_print(NULL);
-	s = lock_bpf__open();
+	*ret_loaded = s = lock_bpf__open();
 	if (s == NULL)
 		return refused(err, "reading the BPF program", -errno);
 	set_not_callers(s, &places);
@@ -84,15 +84,28 @@ load(int *ret_fds, struct err *err)
 	ret_fds[LOCK_BPF_FD_END] = bpf_program__fd(s->progs.on_end);
 	ret_fds[LOCK_BPF_FD_BEGIN_LINK] = bpf_link__fd(s->links.on_begin);
 	ret_fds[LOCK_BPF_FD_END_LINK] = bpf_link__fd(s->links.on_end);
-	return 0; /* the process ends, and with it the skeleton */
+	return 0;
+}
+
+/* Lets go of it; what was handed over stays. */
+static void
+unload(void *loaded)
+{
+	lock_bpf__destroy(loaded);
 }
 #else
 static int
-load(int *ret_fds __attribute__((unused)), struct err *err)
+load(void **ret_loaded __attribute__((unused)), int *ret_fds __attribute__((unused)),
+    struct err *err)
 {
 	return err_set(err,
 	    "flyball-lock-bpf was built without clang, bpftool or libbpf-dev: install these, see "
 	    "deploy/deps.sh bpf, and build again");
+}
+
+static void
+unload(void *loaded __attribute__((unused)))
+{
 }
 #endif
 
@@ -122,17 +135,18 @@ int
 main(void)
 {
 	struct lock_bpf_hello hello = { "" };
-	int fds[LOCK_BPF_FDS] = { 0 };
+	int fds[LOCK_BPF_FDS] = { 0 }, rc;
+	void *loaded = NULL;
 	struct err err;
 
-	if (load(fds, &err) != 0)
+	if (load(&loaded, fds, &err) != 0)
 		mem_copy_text(hello.text, sizeof hello.text, err.text);
-	if (send_hello(&hello, fds) != 0) {
+	rc = send_hello(&hello, fds);
+	if (rc != 0)
 		fprintf(stderr,
 		    "flyball-lock-bpf: standard input is not the agent's socket (%s): it "
 		    "is run by flyball-agent\n",
 		    strerror(errno));
-		return 1;
-	}
-	return hello.text[0] == '\0' ? 0 : 1;
+	unload(loaded);
+	return rc == 0 && hello.text[0] == '\0' ? 0 : 1;
 }
