@@ -392,9 +392,9 @@ apply_retry(struct cluster *c, const struct fact *f, struct err *err)
 static void
 change_add(struct host *h, const struct fact *f)
 {
-	struct limit_change change = { .at = f->at,
-		.limit = f->limit,
-		.level = (enum governor_level)f->number };
+	struct limit_change change = {
+		.at = f->at, .limit = f->limit, .level = (enum governor_level)f->number
+	};
 
 	if (f->evidence == NULL || f->evidence->was == f->limit)
 		return;
@@ -425,29 +425,6 @@ apply_limit(struct cluster *c, const struct fact *f, struct err *err)
 	return 0;
 }
 
-static void
-order_remove(struct cluster *c, size_t i)
-{
-	c->norders--;
-	memmove(&c->orders[i], &c->orders[i + 1], (c->norders - i) * sizeof *c->orders);
-}
-
-static void
-order_set(struct cluster *c, const struct fact *f)
-{
-	size_t i = mode_place(c, f->scope, f->name);
-
-	if (mode_find(c, f->scope, f->name) == NULL) {
-		c->orders = mem_room(c->orders, c->norders, &c->orders_capacity, sizeof *c->orders);
-		memmove(&c->orders[i + 1], &c->orders[i], (c->norders - i) * sizeof *c->orders);
-		c->norders++;
-	}
-	c->orders[i] = (struct mode_order){ .scope = f->scope, .mode = f->mode, .since = f->at };
-	memcpy(c->orders[i].name, f->name, sizeof f->name);
-	memcpy(c->orders[i].who, f->who, sizeof f->who);
-	memcpy(c->orders[i].reason, f->text, sizeof f->text);
-}
-
 static int
 apply_governor(struct cluster *c, const struct fact *f, struct err *err)
 {
@@ -458,12 +435,7 @@ apply_governor(struct cluster *c, const struct fact *f, struct err *err)
 	if (f->kind == FACT_GOVERNOR_LIFTED && f->scope != SCOPE_FARM &&
 	    mode_find(c, f->scope, f->name) == NULL)
 		return misfit(f, "no such order", err);
-	if (f->scope == SCOPE_FARM)
-		c->norders = 0;
-	if (f->kind == FACT_GOVERNOR)
-		order_set(c, f);
-	else if (f->scope != SCOPE_FARM)
-		order_remove(c, mode_place(c, f->scope, f->name));
+	mode_apply(c, f);
 	for (i = 0; i < c->nhosts; i++)
 		host_touch(c, c->hosts[i]);
 	return 0;
@@ -479,10 +451,10 @@ apply_learned(struct cluster *c, const struct fact *f, struct err *err)
 		return misfit(f, "nothing that was learned", err);
 	i = memory_place(c, m->class, m->branch, m->phase);
 	if (memory_find(c, m->class, m->branch, m->phase) == NULL) {
-		c->memories = mem_room(
-		    c->memories, c->nmemories, &c->memories_capacity, sizeof *c->memories);
-		memmove(&c->memories[i + 1], &c->memories[i],
-		    (c->nmemories - i) * sizeof *c->memories);
+		c->memories =
+		    mem_room(c->memories, c->nmemories, &c->memories_capacity, sizeof *c->memories);
+		memmove(
+		    &c->memories[i + 1], &c->memories[i], (c->nmemories - i) * sizeof *c->memories);
 		c->nmemories++;
 	}
 	c->memories[i] = *m;

@@ -45,6 +45,42 @@ mode_find(const struct cluster *c, enum mode_scope scope, const char *name)
 	return i < c->norders && compare(&c->orders[i], scope, name) == 0 ? &c->orders[i] : NULL;
 }
 
+/* ---- changing them; for apply.c ---------------------------------------------------------- */
+
+static void
+remove_order(struct cluster *c, size_t i)
+{
+	c->norders--;
+	memmove(&c->orders[i], &c->orders[i + 1], (c->norders - i) * sizeof *c->orders);
+}
+
+static void
+set_order(struct cluster *c, const struct fact *f)
+{
+	size_t i = mode_place(c, f->scope, f->name);
+
+	if (mode_find(c, f->scope, f->name) == NULL) {
+		c->orders = mem_room(c->orders, c->norders, &c->orders_capacity, sizeof *c->orders);
+		memmove(&c->orders[i + 1], &c->orders[i], (c->norders - i) * sizeof *c->orders);
+		c->norders++;
+	}
+	c->orders[i] = (struct mode_order){ .scope = f->scope, .mode = f->mode, .since = f->at };
+	memcpy(c->orders[i].name, f->name, sizeof f->name);
+	memcpy(c->orders[i].who, f->who, sizeof f->who);
+	memcpy(c->orders[i].reason, f->text, sizeof f->text);
+}
+
+void
+mode_apply(struct cluster *c, const struct fact *f)
+{
+	if (f->scope == SCOPE_FARM)
+		c->norders = 0;
+	if (f->kind == FACT_GOVERNOR)
+		set_order(c, f);
+	else if (f->scope != SCOPE_FARM)
+		remove_order(c, mode_place(c, f->scope, f->name));
+}
+
 /* ---- what holds ------------------------------------------------------------------------- */
 
 static const struct mode_order *

@@ -31,4 +31,7 @@ enum governor_mode governor_mode_of(
 enum governor_mode governor_mode_of_host(
     const struct cluster *c, const struct host *h, const struct mode_order **ret_order);
 
+/* Sets or lifts by a fact that apply.c has found to fit. */
+void mode_apply(struct cluster *c, const struct fact *f);
+
 #endif
