@@ -18,7 +18,7 @@
 enum {
 	THREADS_MAX = 65536,
 	JITTER_MAX_S = 3600,
-	LOCK_EVERY_MIN_S = 10,
+	LOCK_EVERY_MIN_S = 2, /* a command may cost next to nothing */
 	LOCK_EVERY_MAX_S = 3600,
 	LOCK_WINDOW_MAX_S = 60
 };

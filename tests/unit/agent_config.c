@@ -149,7 +149,7 @@ test_an_error_names_its_line_and_what_was_expected(void **state)
 		{ "jitter = 9999\n", ":1: jitter is 9999: expected 0 to 3600" },
 		{ "lock_source = \"profil\"\n",
 		    ":1: lock_source: there is no lock source \"profil\"" },
-		{ "lock_every = 5\n", ":1: lock_every is 5: expected 10 to 3600" },
+		{ "lock_every = 1\n", ":1: lock_every is 1: expected 2 to 3600" },
 		{ "lock_window = 0\n", ":1: lock_window is 0: expected 1 to 60" },
 		{ "lock_window = 20\n", "lock_window is 20 and lock_every is 30" },
 		{ "lock_source = \"bpf,command\"\n", "lock_command is not set" },
