@@ -122,6 +122,17 @@ end_wait(const struct start *start, __u64 now)
 	sum->ns += (now - start->at_ns) * start->each;
 }
 
+/* How many waits one that is measured stands for; a dice decides which one. */
+static __always_inline __u32
+each_of(__u32 flags)
+{
+	__u32 zero = 0;
+	struct lock_bpf_control *c = bpf_map_lookup_elem(&control, &zero);
+	__u32 each = c && c->each > 1 ? c->each : 1;
+
+	return flags & LOCK_BPF_SPIN ? each * LOCK_BPF_SPIN_EACH : each;
+}
+
 /* Arguments: the lock, the flags. */
 SEC("raw_tp/contention_begin")
 int
@@ -130,14 +141,13 @@ on_begin(struct bpf_raw_tracepoint_args *ctx)
 	struct start_key key = key_of(ctx->args[0]);
 	struct start *before = bpf_map_lookup_elem(&starts, &key);
 	struct start start = { .flags = (__u32)ctx->args[1] & LOCK_BPF_ALL };
-	__u32 zero = 0;
-	struct lock_bpf_control *c = bpf_map_lookup_elem(&control, &zero);
 
-	start.each = c && c->each > 1 ? c->each : 1;
-	if (before) {
+	if (before)
 		end_wait(before, bpf_ktime_get_ns());
-		start.each = before->each;
-	} else if (start.each > 1 && bpf_get_prandom_u32() % start.each != 0) {
+	start.each = each_of(start.flags);
+	if (start.each > 1 && bpf_get_prandom_u32() % start.each != 0) {
+		if (before)
+			bpf_map_delete_elem(&starts, &key);
 		return 0;
 	}
 	start.caller = caller_of(ctx);

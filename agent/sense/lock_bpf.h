@@ -47,7 +47,10 @@ struct lock_bpf_sum {
 /* What the program could not keep, by reason. */
 enum { LOCK_BPF_LOST_START, LOCK_BPF_LOST_SUM, LOCK_BPF_LOST };
 
-/* One wait in `each` is measured, and counted as so many. */
+/* Most waits that spin are short and many, and would make nearly all the cost. */
+enum { LOCK_BPF_SPIN_EACH = 8 };
+
+/* One wait in `each` is measured, of those that spin one in 8 times as many, and counts as so many. */
 struct lock_bpf_control {
 	__u32 each;
 };

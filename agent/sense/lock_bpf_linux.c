@@ -29,7 +29,8 @@
 
 enum {
 	EACH_MOST = 1024,
-	NAMED_ROWS = 24, /* callers of more rows are not worth a look-up */
+	NAMED_ROWS = 24, /* callers of more rows are not worth a look-up, */
+	NAMED_SHARE = 100000, /* nor one for less than this part of all CPUs' time */
 	LOST_SHARE = 50
 };
 
@@ -202,6 +203,7 @@ by_time(const void *a, const void *b)
 static bool
 add_rows(struct tracer *t, struct lock_table *table)
 {
+	const int64_t worth_ns = table->window_us * t->cpus * 1000 / NAMED_SHARE;
 	struct lock_rest rest = { 0 };
 	bool fits = true;
 
@@ -216,7 +218,7 @@ add_rows(struct tracer *t, struct lock_table *table)
 
 		mem_copy_text(
 		    row.lock, sizeof row.lock, lock_word(sum->key.flags, word, sizeof word));
-		if (sum->key.caller != 0 && i < NAMED_ROWS)
+		if (sum->key.caller != 0 && i < NAMED_ROWS && row.wait_ns >= worth_ns)
 			symbols_name(t->symbols, sum->key.caller, row.caller);
 		fits &= lock_rest_add(&rest, table, &row);
 	}

@@ -26,7 +26,7 @@ void symbols_destroy(struct symbols *symbols);
 
 /* "function+0x1f"; false, with "", when there is no name yet. */
 bool symbols_name(struct symbols *symbols, uint64_t address, char ret_name[LOCK_NAME_SIZE]);
-/* CPU time of its children to be charged to a window: what one took is spread over the 30 s in which
+/* CPU time of its children to be charged to a window: what one took is spread over the minute in which
  * no other can follow, so that a reading's cost does not jump. */
 int64_t symbols_charge_ns(struct symbols *symbols, int64_t window_us);
 

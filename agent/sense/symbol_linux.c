@@ -3,8 +3,8 @@
  * must be installed or found; between fork and _exit it calls only what is safe there.
  *
  * The first look-up comes soon after the first question, so that a short look at a host shows names;
- * each further one waits twice as long, from 30 s to an hour: 0.05 % of a CPU over ten minutes, and
- * next to nothing when the callers of a host's locks are known.
+ * each further one waits four times as long, from a minute to an hour: 0.08 % of a CPU in the first
+ * minutes, and next to nothing when the callers of a host's locks are known.
  *
  * Invariants: at most one child; an address that the symbols do not cover keeps an empty name and
  * is not looked for again while it stays in the cache.
@@ -28,7 +28,7 @@
 #include "proto/base/mem.h"
 
 #define SOON_US (SECOND_US / 2) /* to gather what else is new */
-#define SELDOM_US (30 * SECOND_US)
+#define SELDOM_US MINUTE_US
 
 enum { NAME_BYTES = LOCK_NAME_SIZE - 16 }; /* leaves room for "+0x1f" */
 
@@ -181,7 +181,7 @@ on_timer(void *arg)
 	loop_remove(symbols->timer);
 	symbols->timer = NULL;
 	symbols->next = mono_add(loop_now(), symbols->pause_us);
-	symbols->pause_us = symbols->pause_us < HOUR_US / 2 ? symbols->pause_us * 2 : HOUR_US;
+	symbols->pause_us = symbols->pause_us < HOUR_US / 4 ? symbols->pause_us * 4 : HOUR_US;
 	start_child(symbols);
 }
 
