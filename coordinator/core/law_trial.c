@@ -21,8 +21,11 @@ static const double GAIN_UP = 0.02, LOSS_DOWN = 0.005; /* ln(work): kept from th
 static const double HOPELESS = 0.03; /* so far below that it ends at once */
 static const double TRIAL_S = 30, TRIAL_STEPS = 3; /* at most: seconds, or step durations */
 static const double SHARP = 0.012; /* sd at which more samples tell nothing new */
-static const double BUDGET = 0.004, BUDGET_S = 0.5; /* of the phase: what checks may cost */
+static const double BUDGET = 0.004, BUDGET_S = 0.75; /* of the phase: what checks may cost */
 static const double CHECK_STEP = 0.5; /* of a trial downwards that nothing hints at */
+static const double INFLATES = 0.3; /* exponent from which idle CPUs are no promise */
+/* Where user time grows with the level only steps tell, and few of them only wide trials apart. */
+static const double INFLATED_STEP = 0.2;
 static const double CHECK_STEPS = 25; /* that end in it, for a verdict */
 static const double CROWDED = 0.4; /* of the CPUs busy */
 static const double CHECK_WAIT_S = 300; /* at least, after a check in vain */
@@ -62,7 +65,8 @@ next_level(const struct law *law, int direction, double by)
 	double half = stop > 0 ? (stop - law->base) / 2.0 : direction * (double)JOBS_MAX;
 	double to = law->base + direction * fmax(1, round(by));
 
-	if (stop > 0 && abs(stop - law->base) <= 1)
+	/* No use in trials that are much shorter than what was meant. */
+	if (stop > 0 && fabs(half) < fmax(1, by / 3))
 		return law->base;
 	if (fabs(to - law->base) > fabs(half))
 		to = law->base + (direction > 0 ? ceil(half) : floor(half));
@@ -76,6 +80,21 @@ useful_level(const struct law *law)
 	double by = law->base - ceil(law->waste.useful + law->waste.asleep);
 
 	return next_level(law, -1, by > 1 ? by : law->base * law->step);
+}
+
+/* Memory and shared cores are not short while most CPUs are idle. */
+static double
+crowded(const struct law *law)
+{
+	double busy = law->last.waste.user + law->last.waste.sys;
+
+	return isnan(busy) ? 1 : fmin(1, busy * busy / (CROWDED * CROWDED));
+}
+
+static bool
+user_time_inflates(const struct law *law)
+{
+	return crowded(law) * (law->levels.inflation - sqrt(law->levels.inflation_var)) > INFLATES;
 }
 
 /* Until steps can tell half of the work from all of it. */
@@ -95,7 +114,7 @@ affordable(const struct law *law, int32_t level)
 	double loss = log((double)law->base / level), seconds = check_s(law, base);
 
 	/* A wide one is compared with a base that must be known as well. */
-	if (!law->searched && base->steps_s < 2 * seconds)
+	if (!law->searched && base->steps_s < seconds)
 		return false;
 	return law->spent_s + loss * seconds <=
 	       BUDGET_S * law->last.waste.threads + BUDGET * law->busy_s;
@@ -105,7 +124,7 @@ static void
 wait_longer(struct law *law)
 {
 	law->next_trial = mono_add(law->last.at, (int64_t)(law->wait_s * 1e6));
-	law->wait_s = fmin(2 * law->wait_s, LAW_WAIT_MOST_S);
+	law->wait_s = fmin((user_time_inflates(law) ? 4 : 2) * law->wait_s, LAW_WAIT_MOST_S);
 }
 
 /* Both neighbours did no better. */
@@ -129,7 +148,8 @@ struct idea {
 static struct idea
 have_idea(const struct law *law)
 {
-	double by = law->base * law->step;
+	bool inflates = user_time_inflates(law);
+	double by = law->base * fmax(law->step, inflates ? INFLATED_STEP : 0);
 	struct idea idea = { .level = law->base };
 
 	if (law_wasteful(law)) {
@@ -147,7 +167,7 @@ have_idea(const struct law *law)
 		    : law->above > 0  ? "more did less"
 				      : "fewer did more");
 	}
-	if (idea.level == law->base && law->last.waste.idle > IDLE_ENOUGH) {
+	if (idea.level == law->base && law->last.waste.idle > IDLE_ENOUGH && !inflates) {
 		idea.hinted = law->above == 0;
 		idea.level = next_level(law, 1, by);
 		snprintf(idea.why, sizeof idea.why, "%.0f %% of the CPUs' time is idle",
@@ -244,24 +264,16 @@ law_trial_drop(struct law *law, const char *why)
 
 enum verdict_now { NOT_YET, KEEP, TAKE_BACK, UNDECIDED };
 
-/* Memory and shared cores are not short while most CPUs are idle. */
-static double
-crowded(const struct law *law)
-{
-	double busy = law->last.waste.user + law->last.waste.sys;
-
-	return isnan(busy) ? 1 : fmin(1, busy * busy / (CROWDED * CROWDED));
-}
-
 /* More steps at once never make a step need less user time, so what user time says bounds the
  * work: from above for a wider level, from below for a narrower one. */
 static enum verdict_now
 verdict(const struct law *law, const struct gain *g)
 {
 	bool up = law->level > law->base;
-	double need = up ? GAIN_UP : -LOSS_DOWN;
-	double most = law_settle_s(law) +
-		      fmax(TRIAL_S, isnan(law->step_s) ? 0 : TRIAL_STEPS * law->step_s);
+	bool inflates = user_time_inflates(law);
+	double need = inflates ? 0 : up ? GAIN_UP : -LOSS_DOWN;
+	double most =
+	    law_settle_s(law) + fmax(TRIAL_S, isnan(law->step_s) ? 0 : TRIAL_STEPS * law->step_s);
 	double sure = law->hinted ? 1 : 2;
 
 	if (up && g->user + 1.5 * g->user_sd < need)
@@ -274,7 +286,11 @@ verdict(const struct law *law, const struct gain *g)
 		return KEEP;
 	if (law->trial_s < most && g->sd > SHARP)
 		return NOT_YET;
-	if (g->log - 0.5 * sure * g->sd > need)
+	/* Either may be right, and neither costs more to try: the likelier one. */
+	/* Fewer used less user time, and did not do less: so much is sure, and enough to go on from. */
+	if (!up && !law->searched && g->log - 2 * g->sd > g->user && g->log + 0.5 * g->sd > need)
+		return KEEP;
+	if (g->log - (inflates ? 0 : 0.5 * sure * g->sd) > need)
 		return KEEP;
 	return g->log + 0.5 * g->sd > need && law->undecided != law->level ? UNDECIDED : TAKE_BACK;
 }
@@ -296,6 +312,6 @@ law_trial_judge(struct law *law)
 		keep(law, g);
 	else if (v == TAKE_BACK)
 		take_back(law, g);
-	if (v != NOT_YET)
+	if (v != NOT_YET && !law_wasteful(law))
 		levels_learn(&law->levels, from, to);
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double USER_FADE_S = 120, STEPS_FADE_S = 300;
+static const double USER_FADE_S = 120, STEPS_FADE_S = 900;
 static const double USER_FLOOR = 0.01; /* of the mean: what one sample varies at least */
 static const double CORRELATED = 2; /* neighbouring samples tell less than independent ones */
 static const double DRIFT = 0.01; /* of the work, in a minute */
@@ -156,8 +156,7 @@ inflation_sd(const struct levels *levels)
 }
 
 struct gain
-levels_compare(
-    const struct levels *levels, int32_t from, int32_t to, double crowded, mono_us now)
+levels_compare(const struct levels *levels, int32_t from, int32_t to, double crowded, mono_us now)
 {
 	const struct level *a = levels_find(levels, from), *b = levels_find(levels, to);
 	struct gain gain = { 0, INFINITY, 0, INFINITY };
