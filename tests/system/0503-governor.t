@@ -65,9 +65,10 @@ test_expect_success 'what is not there is not found, and an order needs a reason
 '
 
 test_expect_success 'a pin sets a limit, above the threads too, and ends by itself' '
-	fb pin a1 -j 77 --for 1s --reason trial && fb explain host a1 | grep "pinned by" &&
+	fb pin a1 -j 77 --reason trial && fb explain host a1 | grep "^why .*pinned by" &&
+	fb pin a1 -j 78 --for 1s --reason trial &&
 	wait_for 30 "fb --json host a1 | grep -q \"\\\"pin\\\": null\"" &&
-	! fb explain host a1 | grep "pinned by"
+	! fb explain host a1 | grep "^why .*pinned by"
 '
 
 test_done
