@@ -171,8 +171,8 @@ draw_shape(struct scenario *s, uint64_t seed)
 	s->host.smt_gain = dice_between(&dice, 0.2, 0.5);
 	if (dice_unit(&dice) < 0.5)
 		s->host.cores = (s->host.threads + 1) / 2;
-	p->lock = dice_between_log(&dice, 0.003, 0.3);
-	p->holder = dice_between_log(&dice, 0.02, 2);
+	p->lock = dice_between_log(&dice, 0.01, 0.3);
+	p->holder = dice_between_log(&dice, 0.05, 2);
 	p->rest = dice_between_log(&dice, 0.005, 0.3);
 	p->width = (int)round(s->host.threads * dice_between_log(&dice, 1, 4));
 	p->width_low = (int)round(p->width * dice_between(&dice, 0.5, 1));

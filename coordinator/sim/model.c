@@ -4,7 +4,7 @@
  * nothing is rounded, and a build of 20,000 steps takes milliseconds.
  *
  * Memory grows as a step comes forward, up to its size at RAMP of its work. What no longer fits is
- * swapped, and then everything is slow until enough has ended.
+ * swapped, and the more of it there is, the slower is everything, until enough has ended.
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
@@ -17,18 +17,20 @@
 #include "proto/base/mem.h"
 
 #define RAMP 0.6
-#define SWAP_SLOWS 15.0
+#define SWAP_SLOWS 150.0 /* for each part of memory that is wanted beyond all there is */
+#define SWAP_SLOWS_MOST 30.0
 #define LOOK_S 0.1 /* at memory, so often */
 
 struct running_step {
 	double begin, end; /* by the clock of work */
-	double memory;
+	double memory, user;
 };
 
 struct model {
 	const struct work *work;
 	double now, clock;
 	int limit, running;
+	double user; /* sum over running steps: what tells their user time from the phase's mean */
 	struct running_step heap[JOBS_MAX + 1]; /* from 1, the next to end first */
 	size_t phase, next; /* step of the phase that begins next */
 	int64_t begun;
@@ -60,6 +62,7 @@ heap_add(struct model *m, struct running_step step)
 {
 	int i = ++m->running;
 
+	m->user += step.user;
 	m->heap[i] = step;
 	for (; i > 1 && m->heap[i].end < m->heap[i / 2].end; i /= 2)
 		swap_steps(&m->heap[i], &m->heap[i / 2]);
@@ -70,6 +73,7 @@ heap_remove_first(struct model *m)
 {
 	int i = 1, least;
 
+	m->user -= m->heap[1].user;
 	m->heap[1] = m->heap[m->running--];
 	for (;;) {
 		least = i;
@@ -95,10 +99,13 @@ forget_rates(struct model *m)
 static const struct rates *
 slowed(struct model *m, const struct rates *rates)
 {
+	double over = m->memory_used / m->work->scenario->host.memory - 1;
+	double slower = fmin(SWAP_SLOWS_MOST, 1 + SWAP_SLOWS * over);
+
 	m->slow = *rates;
 	for (int i = 0; i < RATES; i++)
-		m->slow.of[i] /= SWAP_SLOWS;
-	m->slow.of[RATE_ASLEEP] = m->running;
+		m->slow.of[i] /= slower;
+	m->slow.of[RATE_ASLEEP] = m->running * (1 - 1 / slower);
 	m->slow.of[RATE_NFS] = rates->of[RATE_NFS];
 	return &m->slow;
 }
@@ -147,7 +154,8 @@ begin_steps(struct model *m)
 	while (m->next < d->nsteps && m->running < m->limit && m->running < width_now(m)) {
 		const struct step_drawn *s = &d->steps[m->next++];
 
-		heap_add(m, (struct running_step){ m->clock, m->clock + s->work, s->memory });
+		heap_add(
+		    m, (struct running_step){ m->clock, m->clock + s->work, s->memory, s->user });
 		m->begun++;
 	}
 }
@@ -197,8 +205,12 @@ look_at_memory(struct model *m)
 static void
 pass(struct model *m, const struct rates *rates, double seconds)
 {
+	double user = rates->of[RATE_USER] * (m->user / m->running - 1) * seconds;
+
 	for (int i = 0; i < RATES; i++)
 		m->sums.rates.of[i] += rates->of[i] * seconds;
+	m->sums.rates.of[RATE_USER] += user;
+	m->sums.rates.of[RATE_SYSTEM] -= user;
 	if (m->swaps)
 		m->sums.swapping += seconds;
 	m->now += seconds;

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SPEED_ROUNDS = 12, CAP_ROUNDS = 30 };
+enum { PACE_ROUNDS = 36, CAP_ROUNDS = 30 };
 
 #define SWITCHES_OF_WORK 150.0 /* a CPU-second of work: pipes, exits, small reads */
 #define SWITCHES_OF_SLEEP 400.0 /* a second asleep at the file server */
@@ -32,6 +32,7 @@ struct state {
 	double up, down; /* rates */
 	double outside; /* steps on a CPU, or in want of one, outside the lock */
 	double wanted, taken; /* CPUs */
+	double speed; /* of a step that has or wants a CPU */
 	double slowed; /* by how much those outside are, by waiters: 1 or more */
 };
 
@@ -62,28 +63,39 @@ bandwidth_left(const struct model_host *h, const struct model_phase *p, double w
 	return (1 - h->bandwidth_drop * fmin(1, over)) / (1 + over);
 }
 
-/* The speed depends on how many want a CPU, and that on the speed: a few rounds settle it. */
+/* How fast those outside come forward, if that is what decides how many of them are asleep. */
+static double
+try_pace(const struct chain *k, int steps, int n, double pace, struct state *s)
+{
+	const struct model_phase *p = k->phase;
+	double busy = (1 - p->lock) * s->slowed / pace, full;
+
+	s->outside = (steps - n) * busy / (busy + k->sleep);
+	s->wanted = s->outside + (p->lock_kind == LOCK_SPIN ? n : fmin(n, 1));
+	s->taken = fmin(s->wanted, k->host->threads);
+	full = s->wanted > 0 ? thread_speed(k->host, s->taken) * s->taken / s->wanted : 1;
+	s->speed = full * (1 - k->steal);
+	return s->speed * bandwidth_left(k->host, p, s->outside * s->speed / s->slowed);
+}
+
+/* The pace depends on how many want a CPU, and that on the pace: halving finds where both agree. */
 static void
 settle(const struct chain *k, int steps, int n, struct state *s)
 {
 	const struct model_phase *p = k->phase;
-	double waiting = n > 1 ? n - 1 : 0, out = steps - n, work = 1 - p->lock;
-	double at_lock = p->lock_kind == LOCK_SPIN ? n : fmin(n, 1), speed = 1, left = 1;
+	double waiting = n > 1 ? n - 1 : 0, low = 0, high = 1, pace;
 
 	s->slowed = p->lock_kind == LOCK_SPIN ? 1 + p->rest * waiting : 1;
-	for (int i = 0; i < SPEED_ROUNDS; i++) {
-		double busy = work * s->slowed / (speed * left);
-		double full;
-
-		s->outside = out * busy / (busy + k->sleep);
-		s->wanted = s->outside + at_lock;
-		s->taken = fmin(s->wanted, k->host->threads);
-		full = s->wanted > 0 ? thread_speed(k->host, s->taken) * s->taken / s->wanted : 1;
-		speed = full * (1 - k->steal);
-		left = (left + bandwidth_left(k->host, p, s->outside * speed / s->slowed)) / 2;
+	pace = try_pace(k, steps, n, 1, s);
+	for (int i = 0; k->sleep > 0 && i < PACE_ROUNDS; i++) {
+		pace = (low + high) / 2;
+		if (try_pace(k, steps, n, pace, s) > pace)
+			low = pace;
+		else
+			high = pace;
 	}
-	s->up = out / (work * s->slowed / (speed * left) + k->sleep);
-	s->down = n > 0 ? speed / (p->lock * (1 + p->holder * waiting)) : 0;
+	s->up = s->outside * pace / ((1 - p->lock) * s->slowed);
+	s->down = n > 0 ? s->speed / (p->lock * (1 + p->holder * waiting)) : 0;
 }
 
 static void

@@ -46,10 +46,11 @@ show(const struct run *r, int32_t limit, const char *reason)
 
 	if (r->options.show == NULL)
 		return;
-	fprintf(r->options.show, "%8.1f s  limit %3d  running %3d  phi %.3f  rate %6.2f  %s: %s\n",
+	fprintf(r->options.show,
+	    "%8.1f s  limit %3d  running %3d  phi %.3f  rate %6.2f  %s%s: %s\n",
 	    model_now(r->model), limit, model_running(r->model),
 	    now->of[RATE_SPIN] / r->work->scenario->host.threads, now->of[RATE_USEFUL],
-	    r->status.phase, reason);
+	    model_swaps(r->model) ? "(swaps) " : "", r->status.phase, reason);
 }
 
 /* ---- a second --------------------------------------------------------------------------- */
@@ -73,7 +74,8 @@ guard(struct run *r, int32_t running)
 		.load = &r->load,
 		.memory_bytes = (int64_t)(r->work->scenario->host.memory * 1073741824.0),
 		.limit = r->wanted,
-		.running = running };
+		.running = running,
+		.begun = r->status.steps };
 
 	if (r->options.fixed == 0)
 		guard_step(&r->guard, &in);

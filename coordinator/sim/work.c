@@ -11,6 +11,10 @@
 #include "coordinator/sim/random.h"
 #include "proto/base/mem.h"
 
+/* Compilers hardly call the kernel and installers do little else: sigma of the logarithm of a step's
+ * share of system time. */
+#define SYSTEM_SPREAD 0.5
+
 #define CHANGES_END (12 * 3600.0) /* stretches are drawn up to there */
 
 enum { STREAM_WORK = 1, STREAM_STRETCHES = 100 };
@@ -25,6 +29,15 @@ memory_of(const struct model_phase *p, double part, struct dice *dice)
 	return mean * exp(sigma * dice_gauss(dice) - sigma * sigma / 2);
 }
 
+static double
+user_of(const struct model_phase *p, struct dice *dice)
+{
+	double sigma = SYSTEM_SPREAD;
+	double system = p->system * exp(sigma * dice_gauss(dice) - sigma * sigma / 2);
+
+	return (1 - fmin(0.95, system)) / (1 - p->system);
+}
+
 static void
 draw_phase(struct phase_drawn *d, const struct model_phase *p, struct dice *dice)
 {
@@ -35,6 +48,7 @@ draw_phase(struct phase_drawn *d, const struct model_phase *p, struct dice *dice
 	for (size_t i = 0; i < d->nsteps; i++) {
 		d->steps[i].work = exp(p->spread * dice_gauss(dice));
 		d->steps[i].memory = memory_of(p, (double)i / (double)d->nsteps, dice);
+		d->steps[i].user = user_of(p, dice);
 		sum += d->steps[i].work;
 	}
 	for (size_t i = 0; i < d->nsteps; i++)

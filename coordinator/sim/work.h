@@ -17,6 +17,7 @@ enum { WIDTH_BLOCKS = 20 }; /* a phase's width is drawn anew for each of so many
 
 struct step_drawn {
 	double work, memory;
+	double user; /* its user time, as a multiple of the phase's mean */
 };
 
 struct phase_drawn {
