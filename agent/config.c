@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/config_gauge.h"
 #include "proto/base/conf.h"
 #include "proto/base/endpoint.h"
 #include "proto/base/mem.h"
@@ -34,7 +35,8 @@ static cfg_opt_t top_opts[] = { CFG_STR("coordinator", "tcp://127.0.0.1:7700", C
 	CFG_STR("disk_floor", "1g", CFGF_NONE), CFG_STR("log_cap", "64m", CFGF_NONE),
 	CFG_STR("keeper", "", CFGF_NONE), CFG_INT("jitter", 60, CFGF_NONE),
 	CFG_STR("lock_source", "auto", CFGF_NONE), CFG_STR("lock_command", "", CFGF_NONE),
-	CFG_INT("lock_every", 30, CFGF_NONE), CFG_INT("lock_window", 2, CFGF_NONE), CFG_END() };
+	CFG_INT("lock_every", 30, CFGF_NONE), CFG_INT("lock_window", 2, CFGF_NONE),
+	CFG_SEC("gauge", config_gauge_opts, CFGF_MULTI | CFGF_TITLE), CFG_END() };
 
 /* ---- values ---- */
 
@@ -233,6 +235,7 @@ set_checks(void)
 		{ "lock_command", check_lock_command },
 		{ "lock_every", check_lock_every },
 		{ "lock_window", check_lock_window },
+		{ "gauge", config_gauge_check },
 	};
 
 	for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
@@ -324,6 +327,7 @@ take(cfg_t *cfg, const char *beside, struct config *config)
 	config->log_cap_bytes = size_of(cfg_getstr(cfg, "log_cap"));
 	config->jitter_us = cfg_getint(cfg, "jitter") * SECOND_US;
 	take_locks(cfg, config);
+	config->gauges = config_gauges_take(cfg, &config->ngauges);
 }
 
 int
@@ -365,6 +369,7 @@ config_clear(struct config *config)
 	free(config->work);
 	free(config->keeper);
 	free(config->lock_source);
+	free(config->gauges);
 	clear_list(&config->recipes);
 	clear_list(&config->source_roots);
 	clear_list(&config->labels);

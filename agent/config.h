@@ -11,6 +11,7 @@
 #ifndef FLYBALL_AGENT_CONFIG_H
 #define FLYBALL_AGENT_CONFIG_H
 
+#include "agent/sense/gauge.h"
 #include "agent/sense/lock.h"
 #include "proto/base/err.h"
 #include "proto/keys.h"
@@ -35,6 +36,8 @@ struct config {
 	int64_t jitter_us;
 	char *lock_source; /* "auto", "none", or names with commas between */
 	struct lock_settings locks;
+	size_t ngauges;
+	struct gauge_settings *gauges;
 };
 
 /* beside: the folder of the agent's own program, where the keeper is looked for second. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "agent/runner.h"
+#include "agent/sense/gauge.h"
 #include "agent/sense/load.h"
 #include "agent/sense/lock_last.h"
 #include "agent/session.h"
@@ -24,6 +25,7 @@ struct driver {
 	struct session *session;
 	struct runner *runner;
 	struct load_sampler *load;
+	struct gauges *gauges;
 	struct locks *locks; /* NULL: none */
 	struct lock_last lock_last;
 	struct hub *hub;
@@ -257,12 +259,16 @@ on_tick(void *arg)
 {
 	struct driver *d = arg;
 	mono_us now = loop_now();
+	const struct gauge *gauges;
 	struct load load;
+	size_t n;
 
 	load_sample(d->load, now, &load);
 	lock_last_fill(&d->lock_last, now, &load);
 	locks_steps(d->locks, session_steps(d->session));
 	runner_tick(d->runner);
+	gauges = gauges_read(d->gauges, now, &n);
+	session_gauges(d->session, gauges, n);
 	session_tick(d->session, now, loop_wall().us - now.us, &load);
 	empty_queue(d);
 }
@@ -339,6 +345,7 @@ begin(struct driver *d, struct err *err)
 	d->hub = hub_create(d->parts.loop, NULL, NULL, NULL);
 	if (connect_to_coordinator(d, err) != 0)
 		return -1;
+	d->gauges = gauges_open(d->parts.loop, d->parts.config->gauges, d->parts.config->ngauges);
 	lock_last_init(&d->lock_last, d->parts.config->locks.every_us);
 	d->begin_locks = loop_timer_add(d->parts.loop, LOCKS_DELAY_US, 0, on_begin_locks, d);
 	d->tick = loop_timer_add(d->parts.loop, 0, SECOND_US, on_tick, d);
@@ -364,6 +371,7 @@ driver_destroy(struct driver *d)
 	if (d == NULL)
 		return;
 	locks_close(d->locks);
+	gauges_close(d->gauges);
 	loop_remove(d->begin_locks);
 	loop_remove(d->tick);
 	loop_remove(d->turn);

@@ -131,6 +131,8 @@ report(struct session *session, mono_us now)
 	r->guard = session->guard.limit;
 	memcpy(r->guard_reason, session->guard.reason, sizeof r->guard_reason);
 	r->load = session->load;
+	r->gauges = (struct gauge *)session->gauges; /* only read */
+	r->ngauges = session->ngauges;
 	r->attempts = list_attempts(session, &r->nattempts);
 	session->reported_at = now;
 }
@@ -270,6 +272,13 @@ check_connection(struct session *session, mono_us now)
 	session->retry_at = (mono_us){ 0 };
 	session->connected = false;
 	session_do(session, ACTION_RECONNECT);
+}
+
+void
+session_gauges(struct session *session, const struct gauge *gauges, size_t n)
+{
+	session->gauges = gauges;
+	session->ngauges = n;
 }
 
 void

@@ -73,6 +73,8 @@ void session_stat(
     struct session *session, mono_us now, attempt_id id, const struct attempt_status *s);
 /* The attempt's keeper is gone, and this is the result; its log has status.log_bytes. */
 void session_ended(struct session *session, mono_us now, const struct message_attempt *attempt);
+/* The operator's gauges as they stand; borrowed until the next call. */
+void session_gauges(struct session *session, const struct gauge *gauges, size_t n);
 /* Once a second. */
 void session_tick(
     struct session *session, mono_us now, int64_t wall_offset_us, const struct load *load);

@@ -53,6 +53,8 @@ struct session {
 	mono_us reported_at;
 	int64_t wall_offset_us;
 	struct load load;
+	const struct gauge *gauges; /* borrowed */
+	size_t ngauges;
 	int64_t steps; /* of all attempts, also of those that have ended */
 
 	struct held *held;

@@ -24,4 +24,8 @@ void load_sample(struct load_sampler *sampler, mono_us now, struct load *ret_loa
 /* Bytes that one may still write where path is, or will be made; -1 when that cannot be told. */
 int64_t load_disk_free(const char *path);
 
+/* What the system says of a number of its own by name ("vfs.ufs.dirhash_mem"), as text; false when it
+ * has none of that name, or says no text or number. */
+bool load_oid_text(const char *oid, char *text, size_t text_bytes);
+
 #endif

@@ -16,6 +16,8 @@
  */
 #include "agent/sense/load.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +120,25 @@ ask_number(const char *name, uint64_t *ret_n)
 	if (!ask(name, &answer) || (answer.n != 4 && answer.n != 8))
 		return false;
 	*ret_n = at(&answer, 0, answer.n);
+	return true;
+}
+
+/* By its size: 4 and 8 bytes are a number, as nearly all are; else it is a text with its zero byte. */
+bool
+load_oid_text(const char *oid, char *text, size_t text_bytes)
+{
+	struct answer answer;
+
+	if (!ask(oid, &answer) || answer.n == 0 || answer.n > text_bytes)
+		return false;
+	if (answer.n == 8)
+		snprintf(text, text_bytes, "%" PRId64, (int64_t)at(&answer, 0, 8));
+	else if (answer.n == 4)
+		snprintf(text, text_bytes, "%" PRId32, (int32_t)at(&answer, 0, 4));
+	else if (memchr(answer.bytes, '\0', answer.n) == answer.bytes + answer.n - 1)
+		memcpy(text, answer.bytes, answer.n);
+	else
+		return false;
 	return true;
 }
 

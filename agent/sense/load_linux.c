@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "agent/sense/load_slow.h"
@@ -53,6 +54,22 @@ read_text(struct load_sampler *sampler, const char *name)
 
 	snprintf(path, sizeof path, "/proc/%s", name);
 	return load_read_text(path, sampler->text, sizeof sampler->text);
+}
+
+/* sysctl(8)'s names: a dot for each slash; in a part that has a dot itself, a slash. */
+bool
+load_oid_text(const char *oid, char *text, size_t text_bytes)
+{
+	char path[SOURCE_SIZE];
+	int n = snprintf(path, sizeof path, "/proc/sys/%s", oid);
+
+	if (n < 0 || (size_t)n >= sizeof path || strstr(oid, "//") != NULL)
+		return false;
+	for (char *s = path + strlen("/proc/sys/"); *s != '\0'; s++) {
+		if (*s == '.' || *s == '/')
+			*s = *s == '.' ? '/' : '.';
+	}
+	return load_read_text(path, text, text_bytes) != NULL;
 }
 
 static const char *const pressure_files[PRESSURES] = { "pressure/cpu", "pressure/memory",

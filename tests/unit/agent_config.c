@@ -90,6 +90,7 @@ test_what_is_not_said_has_a_default(void **state)
 	assert_int_equal(config.slots, 1);
 	assert_int_equal(config.threads, 0);
 	assert_int_equal(config.labels.n, 0);
+	assert_int_equal(config.ngauges, 0);
 	assert_true(config.disk_floor_bytes == INT64_C(1) << 30);
 	assert_true(config.log_cap_bytes == INT64_C(64) << 20);
 	assert_true(config.jitter_us == 60 * SECOND_US);
@@ -108,7 +109,10 @@ test_values_are_taken_as_they_are_written(void **state)
 	    load(KEY "coordinator = \"tcp://h:1\"\nslots = 3\nthreads = 12\n"
 		     "labels = { \"tmpfs\", \"big\" }\nsource_roots = { \"/a\", \"/b\" }\n"
 		     "disk_floor = \"20g\"\nlog_cap = \"4k\"\njitter = 0\n"
-		     "keeper = \"/x/keeper\"\n",
+		     "keeper = \"/x/keeper\"\n"
+		     "gauge dirhash { oid = \"vfs.ufs.dirhash_mem\" }\n"
+		     "gauge temp { file = \"/t\" field = 2 every = \"5m\" }\n"
+		     "gauge jobs { command = \"ls | wc -l\" every = \"1s\" }\n",
 		&config, &err),
 	    0);
 	assert_int_equal(config.slots, 3);
@@ -118,6 +122,14 @@ test_values_are_taken_as_they_are_written(void **state)
 	assert_true(config.disk_floor_bytes == INT64_C(20) << 30);
 	assert_int_equal(config.log_cap_bytes, 4096);
 	assert_string_equal(config.keeper, "/x/keeper");
+	assert_int_equal(config.ngauges, 3);
+	assert_int_equal(config.gauges[0].kind, GAUGE_OID);
+	assert_int_equal(config.gauges[0].every_us, 30 * SECOND_US);
+	assert_string_equal(config.gauges[1].source, "/t");
+	assert_int_equal(config.gauges[1].field, 2);
+	assert_true(config.gauges[1].every_us == 5 * MINUTE_US);
+	assert_string_equal(config.gauges[2].name, "jobs");
+	assert_int_equal(config.gauges[2].kind, GAUGE_COMMAND);
 	config_clear(&config);
 }
 
@@ -153,6 +165,15 @@ test_an_error_names_its_line_and_what_was_expected(void **state)
 		{ "lock_window = 0\n", ":1: lock_window is 0: expected 1 to 60" },
 		{ "lock_window = 20\n", "lock_window is 20 and lock_every is 30" },
 		{ "lock_source = \"bpf,command\"\n", "lock_command is not set" },
+		{ "gauge x {\nfile = \"/a\"\noid = \"b\"\n}\n",
+		    ":4: gauge \"x\": expected one of file, oid and command" },
+		{ "gauge x { }\n", "expected one of file, oid and command" },
+		{ "gauge x { file = \"a\" }\n", "file is \"a\": expected an absolute path" },
+		{ "gauge x { oid = \"a\" every = \"5\" }\n", "every is \"5\": expected 1s to 60m" },
+		{ "gauge x { oid = \"a\" every = \"2h\" }\n", "every is \"2h\"" },
+		{ "gauge x { oid = \"a\" field = 0 }\n", "field is 0: expected 1 to 4096" },
+		{ "gauge \"a b\" { oid = \"a\" }\n", "the gauge \"a b\" has no name" },
+		{ "gauge x { oid = \"a\" }\ngauge x { oid = \"b\" }\n", ":2:" },
 		{ "slot = 1\n", "slot" },
 	};
 

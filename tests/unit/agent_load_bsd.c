@@ -339,6 +339,28 @@ test_nothing_answers_and_any_bytes_do_no_harm(void **state)
 	load_sampler_destroy(sampler);
 }
 
+static void
+test_a_number_by_name(void **state)
+{
+	char text[32];
+
+	(void)state;
+	be_freebsd();
+	say_64("vfs.ufs.dirhash_mem", 123456789012);
+	say_32("debug.minus", (uint32_t)-5);
+	say("debug.words", "12 33", 6);
+	say("debug.bytes", "\1\2\0\4\5", 5);
+	assert_true(load_oid_text("vfs.ufs.dirhash_mem", text, sizeof text));
+	assert_string_equal(text, "123456789012");
+	assert_true(load_oid_text("debug.minus", text, sizeof text));
+	assert_string_equal(text, "-5");
+	assert_true(load_oid_text("debug.words", text, sizeof text));
+	assert_string_equal(text, "12 33");
+	assert_false(load_oid_text("debug.bytes", text, sizeof text));
+	assert_false(load_oid_text("debug.words", text, 3)); /* no room */
+	assert_false(load_oid_text("debug.none", text, sizeof text));
+}
+
 int
 main(void)
 {
@@ -348,6 +370,7 @@ main(void)
 		cmocka_unit_test(test_tasks_are_counted_seldom_and_say_how_old_they_are),
 		cmocka_unit_test(test_older_and_narrower_answers_are_understood),
 		cmocka_unit_test(test_an_answer_of_another_size_is_no_reading),
+		cmocka_unit_test(test_a_number_by_name),
 		cmocka_unit_test(test_nothing_answers_and_any_bytes_do_no_harm),
 	};
 

@@ -775,6 +775,25 @@ test_a_host_that_swaps_cuts_its_builds_at_once_and_says_so(void **state)
 }
 
 static void
+test_reports_carry_gauges_with_their_age_or_why_there_is_none(void **state)
+{
+	struct gauge gauges[] = { { .name = "a", .reading = { .value = 7, .age_us = 5 } },
+		{ .name = "b", .missing = "no such device" } };
+	struct session *session = session_of(1);
+	const struct message_report *report;
+
+	(void)state;
+	be_welcomed(session);
+	session_gauges(session, gauges, 2);
+	tick(session, 11);
+	report = &sent(MESSAGE_REPORT, 0)->report;
+	assert_int_equal(report->ngauges, 2);
+	assert_int_equal(report->gauges[0].reading.value, 7);
+	assert_string_equal(report->gauges[1].missing, "no such device");
+	session_destroy(session);
+}
+
+static void
 test_the_guard_works_while_the_coordinator_is_away(void **state)
 {
 	struct session *session = session_of(2);
@@ -1027,6 +1046,7 @@ main(void)
 		cmocka_unit_test(test_without_a_coordinator_the_last_limit_stays),
 		cmocka_unit_test(test_an_agent_that_knows_no_limit_leaves_builds_alone),
 		cmocka_unit_test(test_a_host_that_swaps_cuts_its_builds_at_once_and_says_so),
+		cmocka_unit_test(test_reports_carry_gauges_with_their_age_or_why_there_is_none),
 		cmocka_unit_test(test_the_guard_works_while_the_coordinator_is_away),
 		cmocka_unit_test(test_a_guarded_host_still_runs_a_step_of_each_build),
 		cmocka_unit_test(test_shares_of_one_limit),
