@@ -47,7 +47,7 @@ CTL_SRC := $(filter-out coordinator/ctl/main.c,$(wildcard coordinator/ctl/*.c))
 SIM_SRC := $(filter-out coordinator/sim/main.c,$(wildcard coordinator/sim/*.c)) agent/guard.c \
 	$(wildcard proto/base/conf*.c) proto/base/near.c
 KEEPER_SRC := agent/keeper.c $(filter-out agent/keeper_main.c agent/keeper_client.c,$(wildcard agent/keeper_*.c)) \
-	agent/tokens.c agent/scan.c agent/order.c agent/os_linux.c agent/os_linux_usage.c
+	agent/tokens.c agent/scan.c agent/order.c agent/order_usage.c agent/os_linux.c agent/os_linux_usage.c
 LOCK_LINUX_SRC := $(addprefix agent/sense/,bpf_map_linux.c kallsyms_linux.c lock_bpf_linux.c lock_bpf_load_linux.c \
 	lock_place_linux.c lock_profile_linux.c perf_ring_linux.c symbol_linux.c)
 AGENT_SRC := $(filter-out agent/main.c agent/keeper_main.c agent/os_bsd.c agent/sense/load_bsd.c \
@@ -183,7 +183,7 @@ $(call unit,ctl): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(CTL_SR
 	$(link_test) $(LIBS_ctl) -lcmocka
 $(call unit,sim): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(SIM_SRC)) $(CORE_O)
 	$(link_test) $(LIBS_sim) -lcmocka
-$(B)/tests/workloads/keeper_drive: $(call objects,agent/order.c agent/keeper_client.c $(BASE_PURE))
+$(B)/tests/workloads/keeper_drive: $(call objects,agent/order.c agent/order_usage.c agent/keeper_client.c $(BASE_PURE))
 $(B)/tests/workloads/lock_show: $(call objects,$(LOCK_LINUX_SRC) agent/sense/lock_table.c agent/sense/lock_rest.c $(BASE_SRC))
 LIBS_lock_show := $(LIBS_agent)
 $(B)/tests/workloads/%: $(B)/tests/workloads/%.o

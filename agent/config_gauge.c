@@ -4,6 +4,7 @@
  */
 #include "agent/config_gauge.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -114,6 +115,7 @@ config_gauges_take(cfg_t *cfg, size_t *ret_n)
 		cfg_t *gauge = cfg_getnsec(cfg, "gauge", (unsigned)i);
 		size_t kind = kind_of(gauge);
 
+		assert(kind < KINDS); /* it has been checked */
 		mem_copy_text(list[i].name, sizeof list[i].name, cfg_title(gauge));
 		list[i].kind = (enum gauge_kind)kind;
 		mem_copy_text(

@@ -209,20 +209,26 @@ sample_tasks(struct load_sampler *sampler, mono_us now, struct load *load)
 
 /* ---- memory: NetBSD ---- */
 
+static uint64_t
+uvm_at(const struct answer *answer, size_t place)
+{
+	return at(answer, place * 8, 8);
+}
+
 static bool
 read_uvm(struct counters *counters, struct load *load)
 {
 	struct answer answer;
 	double pages;
 
-	if (!ask("vm.uvmexp2", &answer) || answer.n % 8 != 0 || answer.n < UVM_LEAST * 8)
+	if (!ask("vm.uvmexp2", &answer) || answer.n % 8 != 0 || answer.n / 8 < UVM_LEAST)
 		return false;
-	counters->page_bytes = (int64_t)at(&answer, UVM_PAGE_BYTES * 8, 8);
-	counters->swap_in_pages = at(&answer, UVM_SWAP_GETS * 8, 8);
-	counters->swap_out_pages = at(&answer, UVM_SWAPPED_OUT * 8, 8);
-	counters->switches = at(&answer, UVM_SWITCHES * 8, 8);
+	counters->page_bytes = (int64_t)uvm_at(&answer, UVM_PAGE_BYTES);
+	counters->swap_in_pages = uvm_at(&answer, UVM_SWAP_GETS);
+	counters->swap_out_pages = uvm_at(&answer, UVM_SWAPPED_OUT);
+	counters->switches = uvm_at(&answer, UVM_SWITCHES);
 	counters->has_swap = counters->has_switches = true;
-	pages = (double)at(&answer, UVM_FREE * 8, 8) + (double)at(&answer, UVM_FILE_PAGES * 8, 8);
+	pages = (double)uvm_at(&answer, UVM_FREE) + (double)uvm_at(&answer, UVM_FILE_PAGES);
 	load_set(load, LOAD_MEMORY_FREE, pages * (double)counters->page_bytes, 0);
 	return true;
 }

@@ -287,7 +287,7 @@ test_an_answer_of_another_size_is_no_reading(void **state)
 		{ "kern.cp_time", 39, LOAD_USER },
 		{ "vm.loadavg", 20, LOAD_1 },
 		{ "vm.vmmeter", 44, LOAD_RUNNING },
-		{ "vm.uvmexp2", 72 * 8, LOAD_MEMORY_FREE },
+		{ "vm.uvmexp2", 576, LOAD_MEMORY_FREE },
 		{ "vm.uvmexp2", 801, LOAD_SWAP_IN },
 	};
 	static const unsigned char bytes[BYTES_MAX] = { 1, 1, 1, 1, 1, 1, 1, 1 };
