@@ -14,7 +14,7 @@
 
 #include "proto/units.h"
 
-enum { GUARD_HOLD_S = 30, GUARD_WINDOW = 3 };
+enum { GUARD_HOLD_S = 30, GUARD_WINDOW = 4 };
 
 struct guard_input {
 	mono_us now;
@@ -22,28 +22,35 @@ struct guard_input {
 	int64_t memory_bytes; /* of the host */
 	int32_t limit; /* the coordinator's */
 	int32_t running; /* steps, all builds together */
+	int64_t begun; /* steps since the agent's start, all builds together */
 };
 
-/* Free memory, and the steps that ran, at one time. */
+/* Memory that steps hold, and the steps, at one time. */
 struct guard_point {
 	mono_us at;
-	int64_t free_bytes;
+	double held_bytes;
 	int32_t running;
+	int64_t begun;
+};
+
+/* Of late seconds, the older the less: quotients of them tell what a step holds and how long it lasts. */
+struct guard_sums {
+	double byte_s, step_s, ended;
+	double square_s, seconds; /* of bytes that a step holds beyond the mean */
 };
 
 struct guard {
 	int32_t limit; /* the guard's; 0: it holds nothing */
-	mono_us hold_until;
-	int64_t step_bytes; /* what one more step may take, learned */
+	mono_us hold_until, set_at;
 	char reason[TEXT_SIZE];
 
-	int32_t in_force; /* what the last step gave */
-	int32_t cut_from; /* what ran, or was allowed, before the cuts that take effect now */
-	mono_us cut_at, grown_at;
+	bool begun; /* the host has been seen without a step, from which all else is told */
+	int64_t base_bytes; /* free memory when no step runs */
+	struct guard_sums sums;
+	double variance_least; /* that is believed */
+	mono_us anew_until; /* other steps than those known have begun */
 	size_t npoints;
 	struct guard_point points[GUARD_WINDOW]; /* the last seconds, the newest first */
-	bool has_calm;
-	struct guard_point calm; /* when the fewest steps ran: what steps take is told against it */
 };
 
 /* The limit in force: the coordinator's or less; 0 when nobody has said one. */

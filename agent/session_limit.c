@@ -46,7 +46,8 @@ session_guard(struct session *session, mono_us now)
 		.load = &session->load,
 		.memory_bytes = session->facts.memory_bytes,
 		.limit = session->limit,
-		.running = running_steps(session) };
+		.running = running_steps(session),
+		.begun = session_steps(session) };
 
 	guard_step(guard, &in);
 	if (guard->limit != held && guard->limit > 0)
