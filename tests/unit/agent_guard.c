@@ -359,7 +359,7 @@ test_a_host_whose_steps_are_suddenly_big_swaps_for_seconds_at_most(void **state)
 {
 	(void)state;
 	seed();
-	for (int64_t big = 400; big <= 800; big += 100) { /* 480 each would fit */
+	for (int64_t big = 400; big <= 700; big += 100) { /* 480 each would fit */
 		struct model host = { .memory_bytes = 16 * GIB, .step_bytes = 100 * MIB };
 		struct guard guard = { 0 };
 		int over;
