@@ -47,6 +47,7 @@ law_say(struct law *law, enum governor_level by, int32_t level, const char *form
 	law->level = level;
 	law->changed_at = law->last.at;
 	law->settled = false;
+	law->ended_since = law->since_s = 0;
 }
 
 void
@@ -59,6 +60,7 @@ law_forget(struct law *law)
 	law->searched = false;
 	law->momentum = 0;
 	law->undecided = 0;
+	law->phi_kept = 0;
 	law->wait_s = LAW_WAIT_S;
 	law->next_trial = law->last.at;
 }
@@ -189,26 +191,32 @@ follow(struct law *law, const struct law_sample *s, double seconds)
 	law->unfollowed_s = stands && s->running > s->limit ? law->unfollowed_s + seconds : 0;
 }
 
+/* A step lasts as long as this level makes it, once some have ended at it; until then, as before. */
 double
 law_settle_s(const struct law *law)
 {
-	return isnan(law->step_s) ? 0 : fmin(SETTLE_STEPS * law->step_s, SETTLE_MOST_S);
+	double step_s = law->step_s;
+
+	if (law->ended_since > 0)
+		step_s = fmin(step_s, law->level * law->since_s / law->ended_since);
+	return isnan(law->step_s) ? 0 : fmin(SETTLE_STEPS * step_s, SETTLE_MOST_S);
 }
 
 /* Steps that ended in this sample; -1 when that cannot be told, or not yet. After a cut the steps
  * that still run are the long ones, after a rise the short ones end first: either way it takes
  * a while until those that end are like those that begin. */
 static double
-ended(const struct law *law, const struct law_sample *s)
+ended(struct law *law, const struct law_sample *s, double seconds)
 {
-	double since_s = (double)mono_since(law->changed_at, s->at) / 1e6;
 	int64_t begun = s->steps - law->last.steps;
+	double n;
 
 	if (s->steps < 0 || law->last.steps < 0 || begun < 0)
 		return -1;
-	if (since_s < law_settle_s(law))
-		return -1;
-	return fmax(0, (double)(begun - (s->running - law->last.running)));
+	n = fmax(0, (double)(begun - (s->running - law->last.running)));
+	law->ended_since += n;
+	law->since_s += seconds;
+	return law->since_s < law_settle_s(law) ? -1 : n;
 }
 
 static void
@@ -276,11 +284,12 @@ come_down(struct law *law, const struct law_sample *s, double seconds)
 static void
 count(struct law *law, const struct law_sample *s, double seconds)
 {
-	double user = s->waste.user * s->waste.threads / (1 - fmin(law->steal, 0.9));
+	double since_s = (double)mono_since(law->changed_at, s->at) / 1e6;
+	double user = waste_user(&law->waste, &s->waste, since_s) / (1 - fmin(law->steal, 0.9));
 
 	if (law->state == LAW_BASE)
 		watch_shift(law, user);
-	levels_add(&law->levels, law->level, user, ended(law, s), seconds, s->at);
+	levels_add(&law->levels, law->level, user, ended(law, s, seconds), seconds, s->at);
 	law->busy_s += seconds;
 	if (law->state == LAW_TRIAL)
 		law->trial_s += seconds;

@@ -80,9 +80,12 @@ struct law {
 	double step_s; /* a step's mean duration, NAN unknown */
 	double steal, nfs_latency_s; /* what is usual here */
 	mono_us began, changed_at;
+	double ended_since, since_s; /* steps and seconds of samples, since then */
 	bool settled; /* since changed_at running has come under the limit */
 	double cusum_up, cusum_down;
 	/* what is tried */
+	double phi_base; /* waste when the trial began */
+	double phi_kept; /* waste at which fewer steps did less */
 	double step; /* of the next trial, as a share of the level */
 	bool searched; /* something hinted at a better level in this phase */
 	bool hinted; /* so does what is tried now */

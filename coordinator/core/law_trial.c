@@ -26,7 +26,7 @@ static const double CHECK_STEP = 0.5; /* of a trial downwards that nothing hints
 static const double INFLATES = 0.3; /* exponent from which idle CPUs are no promise */
 /* Where user time grows with the level only steps tell, and few of them only wide trials apart. */
 static const double INFLATED_STEP = 0.2;
-static const double CHECK_STEPS = 25; /* that end in it, for a verdict */
+static const double CHECK_STEPS = 40; /* that end in it, for a verdict */
 static const double CROWDED = 0.4; /* of the CPUs busy */
 static const double CHECK_WAIT_S = 300; /* at least, after a check in vain */
 static const double WAIT_BETWEEN_S = 2, DROPPED_S = 15;
@@ -44,7 +44,7 @@ clamp(const struct law *law, double level)
 double
 law_set_point(const struct law *law)
 {
-	return fmax(PHI_STAR, 1.5 * law->memory.phi);
+	return fmax(PHI_STAR, 1.5 * fmax(law->memory.phi, law->phi_kept));
 }
 
 bool
@@ -114,7 +114,7 @@ affordable(const struct law *law, int32_t level)
 	double loss = log((double)law->base / level), seconds = check_s(law, base);
 
 	/* A wide one is compared with a base that must be known as well. */
-	if (!law->searched && base->steps_s < seconds)
+	if (!law->searched && (base->steps_s < seconds || base->steps < 2 * CHECK_STEPS))
 		return false;
 	return law->spent_s + loss * seconds <=
 	       BUDGET_S * law->last.waste.threads + BUDGET * law->busy_s;
@@ -167,13 +167,20 @@ have_idea(const struct law *law)
 		    : law->above > 0  ? "more did less"
 				      : "fewer did more");
 	}
+	/* Idle CPUs are no promise there, but fewer steps may have been kept by chance. */
+	if (idea.level == law->base && inflates) {
+		idea.level = next_level(law, -1, by);
+		if (idea.level == law->base && law->wait_s >= CHECK_WAIT_S)
+			idea.level = next_level(law, 1, law->base);
+		snprintf(idea.why, sizeof idea.why, "user time does not tell here");
+	}
 	if (idea.level == law->base && law->last.waste.idle > IDLE_ENOUGH && !inflates) {
 		idea.hinted = law->above == 0;
 		idea.level = next_level(law, 1, by);
 		snprintf(idea.why, sizeof idea.why, "%.0f %% of the CPUs' time is idle",
 		    100 * law->last.waste.idle);
 	}
-	if (idea.level == law->base) {
+	if (idea.level == law->base && !inflates) {
 		idea.hinted = false;
 		idea.level = next_level(law, -1, law->searched ? by : law->base * CHECK_STEP);
 		snprintf(idea.why, sizeof idea.why, "a check whether fewer do as much");
@@ -195,12 +202,13 @@ law_trial_begin(struct law *law)
 		return;
 	}
 	if (!idea.hinted && idea.level < law->base && law->momentum == 0 &&
-	    !affordable(law, idea.level))
+	    !user_time_inflates(law) && !affordable(law, idea.level))
 		return;
 	law->hinted = idea.hinted;
 	law->searched = law->searched || idea.hinted;
 	law->state = LAW_TRIAL;
 	law->trial_s = 0;
+	law->phi_base = isnan(law->waste.phi) ? 0 : law->waste.phi;
 	law_say(law, law_wasteful(law) ? LEVEL_BAND : LEVEL_PROBE, idea.level,
 	    "%s: trying %d in place of %d", idea.why, (int)idea.level, (int)law->base);
 }
@@ -241,6 +249,8 @@ take_back(struct law *law, struct gain g)
 		law->spent_s += fmax(0, -expm1(g.log)) * law->trial_s;
 	if (tried < law->base && law->waste.estimated)
 		waste_is_base(&law->waste, &law->last.waste);
+	if (tried < law->base)
+		law->phi_kept = fmax(law->phi_kept, law->phi_base);
 	if (tried > law->base)
 		law->above = tried;
 	else if (law->searched)
@@ -282,14 +292,11 @@ verdict(const struct law *law, const struct gain *g)
 		return KEEP;
 	if (g->log + (law->hinted ? 1.5 : 3) * g->sd < need - HOPELESS)
 		return TAKE_BACK;
-	if (law->trial_s >= 2 && g->log - sure * g->sd > need)
+	if (law->searched && !inflates && law->trial_s >= 2 && g->log - sure * g->sd > need)
 		return KEEP;
 	if (law->trial_s < most && g->sd > SHARP)
 		return NOT_YET;
-	/* Either may be right, and neither costs more to try: the likelier one. */
-	/* Fewer used less user time, and did not do less: so much is sure, and enough to go on from. */
-	if (!up && !law->searched && g->log - 2 * g->sd > g->user && g->log + 0.5 * g->sd > need)
-		return KEEP;
+	/* Where only steps tell, either may be right and neither costs more to try: the likelier one. */
 	if (g->log - (inflates ? 0 : 0.5 * sure * g->sd) > need)
 		return KEEP;
 	return g->log + 0.5 * g->sd > need && law->undecided != law->level ? UNDECIDED : TAKE_BACK;

@@ -145,8 +145,8 @@ drift_var(const struct level *a, const struct level *b, mono_us now)
 	return DRIFT * DRIFT * fabs(age_s) / 60;
 }
 
-/* What was learned holds above a knee and not below it, so between any two levels it lies
- * somewhere from nothing to all of that. */
+/* What was learned holds above a knee and not below it: all of it for a wider level, somewhere
+ * from nothing to all of it for a narrower one. */
 static double
 inflation_sd(const struct levels *levels)
 {
@@ -171,7 +171,8 @@ levels_compare(const struct levels *levels, int32_t from, int32_t to, double cro
 		gain.user = log(level_user(b) / level_user(a));
 		gain.user_sd = sqrt(user + drift_var(a, b, now));
 		user += spread * spread;
-		sum += (gain.user - crowded * levels->inflation / 2 * wider) / user;
+		sum += (gain.user - crowded * levels->inflation * (wider > 0 ? 1 : 0.5) * wider) /
+		       user;
 		weight += 1 / user;
 	}
 	if (isfinite(steps)) {

@@ -44,6 +44,7 @@ take_reading(struct waste *waste, const struct waste_sample *s)
 {
 	double seen = excess(waste, s);
 
+	waste->in_user = s->spin > 2 * s->sys;
 	if (s->spin < HEALTHY * (s->user + s->sys) && s->user > 0)
 		learn_base(waste, fmax(0, s->sys - s->spin) / s->user, 0.3);
 	else if (seen > 0)
@@ -103,4 +104,14 @@ waste_is_base(struct waste *waste, const struct waste_sample *s)
 {
 	if (s->user > 0 && !isnan(s->sys))
 		learn_base(waste, s->sys / s->user, 1);
+}
+
+double
+waste_user(const struct waste *waste, const struct waste_sample *s, double since_s)
+{
+	if (!waste->in_user)
+		return s->user * s->threads;
+	if (!fresh(s) || s->spin_age_s + s->spin_window_s > since_s)
+		return NAN;
+	return fmax(0, s->user + s->sys - s->spin) * s->threads;
 }

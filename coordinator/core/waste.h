@@ -28,6 +28,8 @@ struct waste {
 	double base; /* system time a unit of user time, without spinning */
 	bool base_known; /* it was seen, not assumed */
 	double scale; /* true reading over its estimate; NAN none yet */
+	bool
+	    in_user; /* the last reading was more than system time: this spin is booked as user time */
 	double reading_age_s; /* of the last sample, to notice a new reading */
 	double spin; /* now, of all CPUs' time; NAN unknown */
 	double phi; /* now, smoothed; NAN unknown */
@@ -39,6 +41,9 @@ struct waste {
 /* base 0: not known. */
 void waste_begin(struct waste *waste, double base);
 void waste_add(struct waste *waste, const struct waste_sample *sample, double seconds);
+/* User time that does work, in CPUs, where all of it was within the last since_s seconds at this
+ * level; NAN when that cannot be told. */
+double waste_user(const struct waste *waste, const struct waste_sample *sample, double since_s);
 /* System time as it is now is what this work needs: fewer steps did not lower it. */
 void waste_is_base(struct waste *waste, const struct waste_sample *sample);
 
