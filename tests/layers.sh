@@ -184,7 +184,7 @@ LIBC="__ctype_b_loc __errno_location abort bcmp calloc fprintf fputs free fwrite
 memset qsort realloc snprintf stderr strcasecmp strncasecmp strchr strrchr strcmp strcspn strdup strerror strlen
 strncmp strnlen strspn strstr strtod strtol strtoll strtoul strtoull vsnprintf __assert_fail __stack_chk_fail
 __printf_chk __fprintf_chk __snprintf_chk __vsnprintf_chk __memcpy_chk __isoc99_sscanf
-ceil exp exp2 fabs floor fmax fmin isnan log log2 pow round sqrt trunc"
+ceil exp exp2 expm1 fabs floor fmax fmin isnan log log2 lround pow round sqrt trunc"
 
 links() { # object files...
 	nm -P -A "$@" > "$work/nm" || return 1

@@ -161,6 +161,7 @@ adapt_sample(struct turn *t, struct host *h)
 		s.steps += a->status.steps;
 	s.min = in.min > 0 ? in.min : 1;
 	s.max = in.max > 0 ? in.max : JOBS_MAX;
+	s.set_point = in.spin_target_ppm / 1e6;
 	s.limit = h->limit_reported;
 	s.running = in.running;
 	s.limited = in.limited && !in.paused;

@@ -110,6 +110,9 @@ add_build(const struct cluster *c, const struct attempt *a, struct governor_inpu
 	if (p->jobs_min > in->min)
 		in->min = p->jobs_min;
 	in->max += p->jobs_max;
+	if (p->spin_target_ppm > 0 &&
+	    (in->spin_target_ppm == 0 || p->spin_target_ppm < in->spin_target_ppm))
+		in->spin_target_ppm = (int32_t)p->spin_target_ppm;
 	in->limited = in->limited || a->status.limited;
 	in->running += a->status.running;
 }

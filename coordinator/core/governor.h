@@ -22,6 +22,7 @@ struct governor_input {
 	size_t builds; /* that run here */
 	int32_t start; /* wanted by policies; 0 as many as threads */
 	int32_t min, max; /* policies' bounds over all builds here; max 0 none */
+	int32_t spin_target_ppm; /* the least that policies ask for; 0: it is learned */
 	bool throttled;
 	int32_t throttle;
 	const char *throttle_who, *throttle_reason;

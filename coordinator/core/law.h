@@ -35,6 +35,7 @@ const char *governor_level_name(enum governor_level level);
 struct law_sample {
 	mono_us at;
 	int32_t min, max; /* what policies allow */
+	double set_point; /* what policies ask for, as a share of busy time; 0: it is learned */
 	int32_t limit; /* in force */
 	int32_t running;
 	bool limited; /* a build could use more */

@@ -44,6 +44,8 @@ clamp(const struct law *law, double level)
 double
 law_set_point(const struct law *law)
 {
+	if (law->last.set_point > 0)
+		return law->last.set_point;
 	return fmax(PHI_STAR, 1.5 * fmax(law->memory.phi, law->phi_kept));
 }
 
