@@ -33,6 +33,13 @@ governor_level_name(enum governor_level level)
 	return (unsigned)level < sizeof names / sizeof names[0] ? names[level] : "?";
 }
 
+static void
+unsettle(struct law *law)
+{
+	law->settled = false;
+	law->ended_since = law->since_s = 0;
+}
+
 void
 law_say(struct law *law, enum governor_level by, int32_t level, const char *format, ...)
 {
@@ -46,8 +53,7 @@ law_say(struct law *law, enum governor_level by, int32_t level, const char *form
 		return;
 	law->level = level;
 	law->changed_at = law->last.at;
-	law->settled = false;
-	law->ended_since = law->since_s = 0;
+	unsettle(law);
 }
 
 void
@@ -181,13 +187,24 @@ disturbed(struct law *law, const struct law_sample *s, double seconds)
 	return yes || s->throttled > 0.05;
 }
 
+static double
+steady_s(const struct law *law, mono_us now)
+{
+	return law->settled ? (double)mono_since(law->settled_at, now) / 1e6 : 0;
+}
+
 static void
 follow(struct law *law, const struct law_sample *s, double seconds)
 {
 	bool stands = mono_since(law->changed_at, s->at) > 60 * SECOND_US;
 
-	if (s->running <= s->limit && s->limit == law->level)
+	/* Also when an operator or the guard has moved it, and has let go. */
+	if (s->running > s->limit || s->limit != law->level)
+		unsettle(law);
+	else if (!law->settled) {
 		law->settled = true;
+		law->settled_at = s->at;
+	}
 	law->unfollowed_s = stands && s->running > s->limit ? law->unfollowed_s + seconds : 0;
 }
 
@@ -278,14 +295,14 @@ come_down(struct law *law, const struct law_sample *s, double seconds)
 	    100 * law->waste.phi, law->waste.estimated ? "may be" : "is", (int)s->running);
 	law->base = law->level;
 	law->settled = true;
+	law->settled_at = s->at;
 	law->wasted_s = 0;
 }
 
 static void
 count(struct law *law, const struct law_sample *s, double seconds)
 {
-	double since_s = (double)mono_since(law->changed_at, s->at) / 1e6;
-	double user = waste_user(&law->waste, &s->waste, since_s) / (1 - fmin(law->steal, 0.9));
+	double user = waste_user(&law->waste, &s->waste) / (1 - fmin(law->steal, 0.9));
 
 	if (law->state == LAW_BASE)
 		watch_shift(law, user);
@@ -319,8 +336,8 @@ law_step(struct law *law, const struct law_sample *s)
 		return;
 	stay_in_bounds(law, s);
 	if (seconds > 0) {
-		waste_add(&law->waste, &s->waste, seconds);
 		counts = speaks(law, s, seconds);
+		waste_add(&law->waste, &s->waste, seconds, steady_s(law, s->at));
 		if (counts)
 			count(law, s, seconds);
 	}

@@ -79,7 +79,8 @@ next_level(const struct law *law, int direction, double by)
 static int32_t
 useful_level(const struct law *law)
 {
-	double by = law->base - ceil(law->waste.useful + law->waste.asleep);
+	/* One step alone wastes nothing and so tells nothing of waste: two do. */
+	double by = law->base - fmax(2, ceil(law->waste.useful + law->waste.asleep));
 
 	return next_level(law, -1, by > 1 ? by : law->base * law->step);
 }
@@ -160,7 +161,9 @@ have_idea(const struct law *law)
 		snprintf(idea.why, sizeof idea.why, "%.0f %% of the busy time %s lost to locks",
 		    100 * law->waste.phi, law->waste.estimated ? "may be" : "is");
 	}
-	if (idea.level == law->base && law->momentum != 0) {
+	/* Where all CPUs are busy there is nothing that still more could use. */
+	if (idea.level == law->base &&
+	    (law->momentum < 0 || (law->momentum > 0 && law->last.waste.idle > IDLE_ENOUGH))) {
 		idea.hinted =
 		    law->momentum > 0 && law->above == 0 && law->last.waste.idle > IDLE_ENOUGH;
 		idea.level = next_level(law, law->momentum, by);

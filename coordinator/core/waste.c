@@ -51,16 +51,20 @@ take_reading(struct waste *waste, const struct waste_sample *s)
 		waste->scale = fmin(1, s->spin / seen);
 }
 
+/* Does it speak of now? */
 static bool
-fresh(const struct waste_sample *s)
+fresh(const struct waste_sample *s, double steady_s)
 {
-	return !isnan(s->spin) && s->spin_age_s <= fmax(FRESH_S, 2 * s->spin_window_s);
+	double window = isnan(s->spin_window_s) ? 0 : s->spin_window_s;
+
+	return !isnan(s->spin) && s->spin_age_s <= fmax(FRESH_S, 2 * window) &&
+	       s->spin_age_s + window <= steady_s;
 }
 
 static double
-spin_now(struct waste *waste, const struct waste_sample *s)
+spin_now(struct waste *waste, const struct waste_sample *s, double steady_s)
 {
-	waste->estimated = !fresh(s);
+	waste->estimated = !fresh(s, steady_s);
 	if (!waste->estimated)
 		return s->spin;
 	if (isnan(waste->scale) && !waste->base_known && isnan(s->user))
@@ -80,7 +84,7 @@ useful_now(const struct waste *waste, const struct waste_sample *s)
 }
 
 void
-waste_add(struct waste *waste, const struct waste_sample *s, double seconds)
+waste_add(struct waste *waste, const struct waste_sample *s, double seconds, double steady_s)
 {
 	double busy = s->user + s->sys, sleep = isnan(s->lock_sleep) ? 0 : s->lock_sleep, phi;
 
@@ -89,11 +93,11 @@ waste_add(struct waste *waste, const struct waste_sample *s, double seconds)
 	if (!isnan(s->spin) && s->spin_age_s < waste->reading_age_s)
 		take_reading(waste, s);
 	waste->reading_age_s = isnan(s->spin) ? INFINITY : s->spin_age_s;
-	waste->spin = spin_now(waste, s);
+	waste->spin = spin_now(waste, s, steady_s);
 	waste->useful = useful_now(waste, s);
 	waste->asleep = s->idle > 0.05 ? fmax(0, s->running - busy * s->threads) : 0;
 	phi = (waste->spin + sleep) / fmax(busy + sleep, 1e-6);
-	if (isnan(phi) || isnan(waste->phi))
+	if (isnan(phi) || isnan(waste->phi) || steady_s <= 0)
 		waste->phi = phi;
 	else
 		waste->phi += (1 - exp(-seconds / SMOOTH_S)) * (phi - waste->phi);
@@ -107,11 +111,9 @@ waste_is_base(struct waste *waste, const struct waste_sample *s)
 }
 
 double
-waste_user(const struct waste *waste, const struct waste_sample *s, double since_s)
+waste_user(const struct waste *waste, const struct waste_sample *s)
 {
 	if (!waste->in_user)
 		return s->user * s->threads;
-	if (!fresh(s) || s->spin_age_s + s->spin_window_s > since_s)
-		return NAN;
-	return fmax(0, s->user + s->sys - s->spin) * s->threads;
+	return waste->estimated ? NAN : fmax(0, s->user + s->sys - s->spin) * s->threads;
 }

@@ -40,10 +40,12 @@ struct waste {
 
 /* base 0: not known. */
 void waste_begin(struct waste *waste, double base);
-void waste_add(struct waste *waste, const struct waste_sample *sample, double seconds);
-/* User time that does work, in CPUs, where all of it was within the last since_s seconds at this
- * level; NAN when that cannot be told. */
-double waste_user(const struct waste *waste, const struct waste_sample *sample, double since_s);
+/* steady_s: for how long this level has been in force with as many steps; a reading whose window
+ * began before speaks of another one. */
+void waste_add(
+    struct waste *waste, const struct waste_sample *sample, double seconds, double steady_s);
+/* User time that does work, in CPUs; NAN when that cannot be told now. */
+double waste_user(const struct waste *waste, const struct waste_sample *sample);
 /* System time as it is now is what this work needs: fewer steps did not lower it. */
 void waste_is_base(struct waste *waste, const struct waste_sample *sample);
 
