@@ -103,7 +103,8 @@ struct host {
 	struct law law;
 	struct adapt_key adapt_key;
 	bool touched; /* is in the cluster's list */
-	int32_t would; /* what the law would set, when its mode does not let it; 0: nothing to say */
+	int32_t
+	    would; /* what the law would set, when its mode does not let it; 0: nothing to say */
 	wall_us would_since;
 	char would_reason[TEXT_SIZE];
 	char trouble[TEXT_SIZE]; /* the last thing that went wrong with it */

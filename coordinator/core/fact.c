@@ -102,8 +102,8 @@ static struct fact_line
 line_of(const struct fact *fact)
 {
 	return (struct fact_line){ *fact, fact->policy != NULL, fact->facts != NULL,
-		fact->status != NULL, fact->result != NULL,
-		fact->learned != NULL, fact->evidence != NULL };
+		fact->status != NULL, fact->result != NULL, fact->learned != NULL,
+		fact->evidence != NULL };
 }
 
 void

@@ -27,8 +27,8 @@ static const char *const host_columns[] = { "user_share", "sys_share", "idle_sha
 	"memory_free_bytes", "swap_in_bytes_s", "swap_out_bytes_s", "disk_free_bytes", "spin_share",
 	"lock_sleep_share", "run_wait_share", "switches_per_s", "throttled_share",
 	"frequency_share", "disk_busy_share", "disk_await_s", "dirty_bytes", "nfs_latency_s",
-	"nfs_retransmits_per_s", "pressure_cpu_share", "pressure_memory_share",
-	"pressure_io_share", "limit", "running" };
+	"nfs_retransmits_per_s", "pressure_cpu_share", "pressure_memory_share", "pressure_io_share",
+	"limit", "running" };
 
 static const char *const attempt_columns[] = { "limit", "running", "limited", "steps", "percent",
 	"granted", "returned", "drained", "lost", "unclaimed", "log_bytes" };

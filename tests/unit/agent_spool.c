@@ -243,7 +243,11 @@ test_phases_come_back_up_to_the_first_that_is_damaged(void **state)
 {
 	const struct phase_mark marks[] = {
 		{ .name = "copy", .source = MARK_RECIPE, .at_us = 5 },
-		{ .name = "lib", .source = MARK_LOG, .at_us = 6, .log_offset = 7, .steps = 8,
+		{ .name = "lib",
+		    .source = MARK_LOG,
+		    .at_us = 6,
+		    .log_offset = 7,
+		    .steps = 8,
 		    .usage = { .user_us = 9, .minor_faults = 10, .involuntary_switches = -1 } },
 	};
 	struct spool *spool = open_spool();

@@ -103,8 +103,8 @@ start_coordinator(struct rig *rig)
 	key_pair_create(&rig->keys);
 	mem_copy_text(rig->config.agents, sizeof rig->config.agents, rig->endpoint);
 	rig->config.report_busy_us = rig->config.report_idle_us = SECOND_US;
-	rig->agents =
-	    agents_create(rig->hub, &rig->config, &rig->keys, rig->logs, rig->series, rig->locks, &err);
+	rig->agents = agents_create(
+	    rig->hub, &rig->config, &rig->keys, rig->logs, rig->series, rig->locks, &err);
 	assert_non_null(rig->agents);
 	agents_attach(rig->agents, rig->driver);
 }

@@ -246,7 +246,8 @@ print_result(const struct drive *d)
 	    a.status.granted, a.status.returned, a.status.drained, a.status.lost,
 	    a.status.ungoverned, a.status.log_bytes, a.result.log_dropped_bytes,
 	    (double)a.result.real_us / 1e6, (double)a.result.usage.user_us / 1e6,
-	    (double)a.result.usage.sys_us / 1e6, a.result.usage.max_resident_bytes / 1024, a.result.reason);
+	    (double)a.result.usage.sys_us / 1e6, a.result.usage.max_resident_bytes / 1024,
+	    a.result.reason);
 	return 0;
 }
 
