@@ -183,7 +183,7 @@ $(call unit,ctl): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(CTL_SR
 	$(link_test) $(LIBS_ctl) -lcmocka
 $(call unit,sim): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(call objects,$(SIM_SRC)) $(CORE_O)
 	$(link_test) $(LIBS_sim) -lcmocka
-$(B)/tests/workloads/keeper_drive: $(call objects,agent/order.c agent/order_usage.c agent/keeper_client.c $(BASE_PURE))
+$(B)/tests/workloads/keeper_drive: $(call objects,agent/order.c agent/order_usage.c agent/keeper_client.c agent/spawn.c $(BASE_PURE))
 $(B)/tests/workloads/lock_show: $(call objects,$(LOCK_LINUX_SRC) agent/sense/lock_table.c agent/sense/lock_rest.c $(BASE_SRC))
 LIBS_lock_show := $(LIBS_agent)
 $(B)/tests/workloads/%: $(B)/tests/workloads/%.o

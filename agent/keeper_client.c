@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/spawn.h"
 #include "proto/base/mem.h"
 
 enum {
@@ -70,25 +70,15 @@ spawn_in(pid_t *ret_pid, const char *program, const char *folder, const char *co
 {
 	char *argv[] = { (char *)"flyball-keeper", (char *)folder, NULL };
 	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
 	int rc;
 
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(
-	    &attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(
 	    &files, STDERR_FILENO, complaints, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
 	posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-	rc = posix_spawn(ret_pid, program, &files, &attr, argv, environ);
+	rc = spawn_apart(POSIX_SPAWN_SETSID, program, argv, &files, ret_pid);
 	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
 	return rc;
 }
 

@@ -1,6 +1,6 @@
 /* A child is collected only when it has ended, which is asked without collecting it, so its process group
  * cannot be another's when it is killed. A shell that has closed its output and lives on is asked after
- * by a timer until the deadline.
+ * by a timer until the deadline. Output and errors share a pipe; CPU time is wait4's.
  *
  * SPDX-License-Identifier: BSD-2-Clause
  */
@@ -9,29 +9,29 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/spawn.h"
 #include "proto/base/mem.h"
 
-enum { REAP_PAUSE_US = 20000 };
+enum { REAP_PAUSE_US = 20000, CHUNK_BYTES = 16384, END_TRIES = 50, END_PAUSE_MS = 10 };
 
 struct child {
 	struct loop *loop;
 	pid_t pid;
 	int fd;
-	int64_t patience_us;
+	bool gently;
+	size_t output_max, capacity;
 	child_ended_f on_ended;
 	void *arg;
 	struct loop_watch *output, *deadline, *reap;
-	size_t n;
-	char text[CHILD_OUTPUT_BYTES + 1];
-	char why[TEXT_SIZE];
+	char *text;
+	struct child_result result;
 };
 
 static void
@@ -50,6 +50,7 @@ destroy(struct child *child)
 	close_output(child);
 	loop_remove(child->deadline);
 	loop_remove(child->reap);
+	free(child->text);
 	free(child);
 }
 
@@ -63,44 +64,30 @@ has_ended(pid_t pid)
 }
 
 /* With what it has left behind in its group. */
-static int
-collect(pid_t pid)
-{
-	int status = 0;
-
-	kill(-pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	return status;
-}
-
 static void
-explain(struct child *child, int status)
+collect(struct child *child)
 {
-	if (child->why[0] != '\0')
-		return;
-	if (WIFSIGNALED(status))
-		snprintf(
-		    child->why, sizeof child->why, "it was killed by signal %d", WTERMSIG(status));
-	else if (WEXITSTATUS(status) != 0)
-		snprintf(child->why, sizeof child->why, "it failed with exit code %d",
-		    WEXITSTATUS(status));
+	struct child_result *r = &child->result;
+
+	kill(-child->pid, SIGKILL);
+	while (wait4(child->pid, &r->status, 0, &r->usage) < 0 && errno == EINTR)
+		continue;
 }
 
+/* The one that was told about it may start another at once. */
 static void
 on_reap(void *arg)
 {
-	struct child *child = arg, told;
+	struct child *child = arg;
 
 	if (!has_ended(child->pid)) {
 		loop_timer_reset(child->reap, REAP_PAUSE_US, 0);
 		return;
 	}
-	explain(child, collect(child->pid));
-	child->text[child->n] = '\0';
-	told = *child;
+	collect(child);
+	child->result.text = child->text;
+	child->on_ended(child->arg, &child->result);
 	destroy(child);
-	told.on_ended(told.arg, told.text, told.why);
 }
 
 static void
@@ -112,98 +99,143 @@ await_end(struct child *child)
 }
 
 static void
+put_down(struct child *child, enum child_end end)
+{
+	child->result.end = end;
+	kill(-child->pid, SIGKILL);
+	await_end(child);
+}
+
+static void
 on_deadline(void *arg)
 {
 	struct child *child = arg;
 
-	snprintf(child->why, sizeof child->why, "it did not end within %" PRId64 " s and was ended",
-	    child->patience_us / SECOND_US);
-	kill(-child->pid, SIGKILL);
-	await_end(child);
+	if (!child->gently || child->result.end != CHILD_EXITED) {
+		put_down(child, child->result.end == CHILD_EXITED ? CHILD_LATE : child->result.end);
+		return;
+	}
+	child->result.end = CHILD_LATE;
+	kill(-child->pid, SIGTERM);
+	loop_timer_reset(child->deadline, SECOND_US, 0);
+}
+
+/* A zero byte always fits behind what is there. */
+static void
+make_room(struct child *child)
+{
+	size_t capacity = child->capacity + child->capacity / 2 + CHUNK_BYTES;
+
+	if (child->capacity > child->result.n + 1)
+		return;
+	child->text = mem_grow(child->text, child->capacity, capacity, 1);
+	child->capacity = capacity;
 }
 
 static void
 on_output(void *arg)
 {
 	struct child *child = arg;
-	ssize_t got = read(child->fd, child->text + child->n, CHILD_OUTPUT_BYTES - child->n);
+	struct child_result *r = &child->result;
+	size_t room;
+	ssize_t got;
 
+	make_room(child);
+	room = child->capacity - r->n - 1;
+	if (room > child->output_max - r->n)
+		room = child->output_max - r->n;
+	got = read(child->fd, child->text + r->n, room);
 	if (got > 0)
-		child->n += (size_t)got;
-	if (child->n == CHILD_OUTPUT_BYTES) {
-		snprintf(child->why, sizeof child->why, "it printed %d bytes or more and was ended",
-		    (int)CHILD_OUTPUT_BYTES);
-		kill(-child->pid, SIGKILL);
-	} else if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) {
-		return;
-	}
-	await_end(child);
+		r->n += (size_t)got;
+	if (r->n == child->output_max)
+		put_down(child, CHILD_LOUD);
+	else if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+		await_end(child);
 }
 
-/* A process group of its own, nothing on standard input, no signals of ours. */
 static int
-spawn_shell(const char *command, int output, pid_t *ret_pid)
+spawn_shell(const struct child_options *options, int output, pid_t *ret_pid)
 {
-	char *argv[] = { (char *)"sh", (char *)"-c", (char *)command, NULL };
+	char *argv[] = { (char *)"sh", (char *)"-c", (char *)options->command, (char *)"sh",
+		(char *)options->argument, NULL };
 	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
 	int rc;
 
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(
-	    &attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
-	rc = posix_spawn(ret_pid, "/bin/sh", &files, &attr, argv, environ);
+	rc = spawn_apart(POSIX_SPAWN_SETPGROUP, "/bin/sh", argv, &files, ret_pid);
 	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
 	return rc;
 }
 
-struct child *
-child_start(struct loop *loop, const char *command, int64_t patience_us, child_ended_f on_ended,
-    void *arg, struct err *err)
+int
+child_start(struct loop *loop, const struct child_options *options, child_ended_f on_ended,
+    void *arg, struct child **ret_child)
 {
 	struct child *child;
 	int ends[2], rc;
 	pid_t pid;
 
-	if (pipe2(ends, O_CLOEXEC) != 0) {
-		err_set_errno(err, errno, "no pipe can be made");
-		return NULL;
-	}
-	rc = spawn_shell(command, ends[1], &pid);
+	*ret_child = NULL;
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return errno;
+	rc = spawn_shell(options, ends[1], &pid);
 	close(ends[1]);
 	if (rc != 0) {
 		close(ends[0]);
-		err_set_errno(err, rc, "/bin/sh cannot be started");
-		return NULL;
+		return rc;
 	}
 	child = mem_calloc(1, sizeof *child);
 	*child = (struct child){ .loop = loop,
 		.pid = pid,
 		.fd = ends[0],
-		.patience_us = patience_us,
+		.gently = options->gently,
+		.output_max = options->output_max,
 		.on_ended = on_ended,
 		.arg = arg };
+	make_room(child);
 	child->output = loop_fd_add(loop, child->fd, LOOP_READ, on_output, child);
-	child->deadline = loop_timer_add(loop, patience_us, 0, on_deadline, child);
-	return child;
+	child->deadline = loop_timer_add(loop, options->patience_us, 0, on_deadline, child);
+	*ret_child = child;
+	return 0;
 }
 
 void
+child_explain(
+    const struct child_options *options, const struct child_result *result, char ret_why[TEXT_SIZE])
+{
+	ret_why[0] = '\0';
+	if (result->end == CHILD_LATE)
+		snprintf(ret_why, TEXT_SIZE, "it did not end within %" PRId64 " s and was ended",
+		    options->patience_us / SECOND_US);
+	else if (result->end == CHILD_LOUD)
+		snprintf(ret_why, TEXT_SIZE, "it printed %zu bytes or more and was ended",
+		    options->output_max);
+	else if (WIFSIGNALED(result->status))
+		snprintf(
+		    ret_why, TEXT_SIZE, "it was killed by signal %d", WTERMSIG(result->status));
+	else if (WEXITSTATUS(result->status) != 0)
+		snprintf(
+		    ret_why, TEXT_SIZE, "it failed with exit code %d", WEXITSTATUS(result->status));
+}
+
+/* Bounded: what cannot even be killed now must not hold the agent at its end. */
+void
 child_stop(struct child *child)
 {
+	int tries = child != NULL && child->gently ? 0 : END_TRIES;
+
 	if (child == NULL)
 		return;
-	collect(child->pid);
+	kill(-child->pid, child->gently ? SIGTERM : SIGKILL);
+	for (; tries < 2 * END_TRIES && !has_ended(child->pid); tries++) {
+		if (tries == END_TRIES)
+			kill(-child->pid, SIGKILL);
+		poll(NULL, 0, END_PAUSE_MS);
+	}
+	if (has_ended(child->pid))
+		collect(child);
 	destroy(child);
 }

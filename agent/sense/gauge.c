@@ -19,7 +19,7 @@
 #include "agent/sense/load.h"
 #include "proto/base/mem.h"
 
-enum { TEXT_BYTES = 16 * 1024, PATIENCE_S = 10, SPREAD_US = 50000 };
+enum { TEXT_BYTES = GAUGE_OUTPUT_BYTES, PATIENCE_S = 10, SPREAD_US = 50000 };
 
 struct one {
 	struct gauges *gauges;
@@ -106,12 +106,24 @@ take_text(struct one *one, const char *text)
 	one->at = loop_now();
 }
 
+static struct child_options
+command_of(const struct one *one)
+{
+	return (struct child_options){ .command = one->settings.source,
+		.output_max = GAUGE_OUTPUT_BYTES,
+		.patience_us = PATIENCE_S * SECOND_US };
+}
+
 static void
-on_command(void *arg, const char *text, const char *why)
+on_command(void *arg, const struct child_result *result)
 {
 	struct one *one = arg;
+	const struct child_options options = command_of(one);
+	const char *text = result->text;
+	char why[TEXT_SIZE];
 
 	one->child = NULL;
+	child_explain(&options, result, why);
 	if (why[0] == '\0')
 		take_text(one, text);
 	else
@@ -140,7 +152,8 @@ static void
 on_next(void *arg)
 {
 	struct one *one = arg;
-	struct err err;
+	const struct child_options options = command_of(one);
+	int rc;
 
 	if (one->settings.kind != GAUGE_COMMAND) {
 		read_one(one);
@@ -148,10 +161,10 @@ on_next(void *arg)
 	}
 	if (one->child != NULL) /* slower than its interval: it is not run twice at once */
 		return;
-	one->child = child_start(
-	    one->gauges->loop, one->settings.source, PATIENCE_S * SECOND_US, on_command, one, &err);
-	if (one->child == NULL)
-		mem_copy_text(one->missing, sizeof one->missing, err.text);
+	rc = child_start(one->gauges->loop, &options, on_command, one, &one->child);
+	if (rc != 0)
+		snprintf(one->missing, sizeof one->missing, "%.200s: it cannot be started: %s",
+		    one->settings.source, strerror(rc));
 }
 
 /* ---- begin and end ---- */

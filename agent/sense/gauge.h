@@ -15,6 +15,8 @@
 #include "proto/base/loop.h"
 #include "proto/units.h"
 
+enum { GAUGE_OUTPUT_BYTES = 16 * 1024 };
+
 enum gauge_kind { GAUGE_FILE, GAUGE_OID, GAUGE_COMMAND };
 
 struct gauge_settings {

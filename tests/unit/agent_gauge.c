@@ -224,21 +224,24 @@ static char ended_why[TEXT_SIZE];
 static size_t ended_bytes;
 
 static void
-on_ended(void *arg, const char *text, const char *why)
+on_ended(void *arg, const struct child_result *result)
 {
-	(void)arg;
-	ended_bytes = strlen(text);
-	snprintf(ended_why, sizeof ended_why, "%s", why);
+	ended_bytes = strlen(result->text);
+	child_explain(arg, result, ended_why);
 	loop_stop(the_loop);
 }
 
 static const char *
 end_of(const char *command, int64_t patience_us)
 {
-	struct err err;
+	struct child_options options = {
+		.command = command, .output_max = GAUGE_OUTPUT_BYTES, .patience_us = patience_us
+	};
+	struct child *child;
 
 	the_loop = loop_create();
-	assert_non_null(child_start(the_loop, command, patience_us, on_ended, NULL, &err));
+	assert_int_equal(child_start(the_loop, &options, on_ended, &options, &child), 0);
+	assert_non_null(child);
 	loop_run(the_loop);
 	loop_destroy(the_loop);
 	return ended_why;
@@ -300,7 +303,7 @@ test_a_command_that_prints_without_end_is_ended(void **state)
 {
 	(void)state;
 	assert_non_null(strstr(end_of("yes", PATIENCE_S * SECOND_US), "printed 16384 bytes"));
-	assert_true(ended_bytes <= CHILD_OUTPUT_BYTES);
+	assert_true(ended_bytes <= GAUGE_OUTPUT_BYTES);
 	assert_non_null(strstr(end_of("kill -9 $$", PATIENCE_S * SECOND_US), "killed by signal 9"));
 	assert_string_equal(end_of("exec >&- 2>&-; sleep 0.1", PATIENCE_S * SECOND_US), "");
 }
@@ -308,14 +311,16 @@ test_a_command_that_prints_without_end_is_ended(void **state)
 static void
 test_stopping_leaves_nothing_behind(void **state)
 {
-	struct err err;
 	char command[512];
+	const struct child_options options = {
+		.command = command, .output_max = GAUGE_OUTPUT_BYTES, .patience_us = MINUTE_US
+	};
 	struct child *child;
 
 	(void)state;
 	the_loop = loop_create();
 	snprintf(command, sizeof command, "echo $$ > %s/stopped; exec sleep 600", folder);
-	child = child_start(the_loop, command, MINUTE_US, on_ended, NULL, &err);
+	child_start(the_loop, &options, on_ended, NULL, &child);
 	assert_non_null(child);
 	for (int i = 0; i < PATIENCE_S * 50 && pid_in("stopped") == 0; i++)
 		usleep(20000);

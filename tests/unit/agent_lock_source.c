@@ -61,20 +61,18 @@ on_late(void *arg)
 	loop_stop(heard->loop);
 }
 
-/* Runs it until it has said so much. */
+/* Until it has said so much. */
 static struct heard
-hear(const char *command, int64_t every_us, int64_t window_us, int want)
+hear_source(const char *name, const struct lock_settings *settings, int want)
 {
 	struct heard heard = { .loop = loop_create(), .want = want };
-	struct lock_settings settings = { .every_us = every_us, .window_us = window_us };
 	struct loop_watch *late =
 	    loop_timer_add(heard.loop, PATIENCE_S * SECOND_US, 0, on_late, &heard);
 	struct err err;
-	struct locks *locks;
+	struct locks *locks = locks_open(heard.loop, name, settings, on_reading, &heard, &err);
 
-	assert_true(mem_copy_text(settings.command, sizeof settings.command, command));
-	locks = locks_open(heard.loop, "command", &settings, on_reading, &heard, &err);
-	assert_non_null(locks);
+	if (locks == NULL)
+		fail_msg("%s", err.text);
 	assert_string_equal(err.text, "");
 	loop_run(heard.loop);
 	locks_close(locks);
@@ -82,6 +80,15 @@ hear(const char *command, int64_t every_us, int64_t window_us, int want)
 	loop_destroy(heard.loop);
 	assert_false(heard.late);
 	return heard;
+}
+
+static struct heard
+hear(const char *command, int64_t every_us, int64_t window_us, int want)
+{
+	struct lock_settings settings = { .every_us = every_us, .window_us = window_us };
+
+	assert_true(mem_copy_text(settings.command, sizeof settings.command, command));
+	return hear_source("command", &settings, want);
 }
 
 static void
@@ -229,25 +236,7 @@ may_be_root(void)
 	return false;
 }
 
-static struct heard
-hear_source(const char *name, int want)
-{
-	struct heard heard = { .loop = loop_create(), .want = want };
-	struct lock_settings settings = { .every_us = 50000, .window_us = 2 * SECOND_US };
-	struct loop_watch *late =
-	    loop_timer_add(heard.loop, PATIENCE_S * SECOND_US, 0, on_late, &heard);
-	struct err err;
-	struct locks *locks = locks_open(heard.loop, name, &settings, on_reading, &heard, &err);
-
-	if (locks == NULL)
-		fail_msg("%s", err.text);
-	loop_run(heard.loop);
-	locks_close(locks);
-	loop_remove(late);
-	loop_destroy(heard.loop);
-	assert_false(heard.late);
-	return heard;
-}
+static const struct lock_settings often = { .every_us = 50000, .window_us = 2 * SECOND_US };
 
 static void
 test_lockstat_left_enabled_by_a_crash_is_cleared(void **state)
@@ -261,10 +250,10 @@ test_lockstat_left_enabled_by_a_crash_is_cleared(void **state)
 	    "case $* in\n-d) : > cleared ;;\n'-T kernel_lock -l sleep 2')\n"
 	    "[ -e cleared ] || { echo 'lockstat: cannot enable tracing: Device busy' >&2; exit 1; "
 	    "}\n" PRINT "\n" ROW "\n;;\n*) echo \"bad flags: $*\"; exit 9 ;;\nesac\n");
-	h = hear_source("lockstat", 1);
+	h = hear_source("lockstat", &often, 1);
 	assert_non_null(strstr(h.last.missing, "lockstat -d"));
 	assert_false(there_is("cleared")); /* that is for the next window to do */
-	h = hear_source("lockstat", 2);
+	h = hear_source("lockstat", &often, 2);
 	assert_string_equal(h.last.missing, "");
 	assert_string_equal(h.last.source, "lockstat");
 	assert_int_equal(h.last.spin_ns, 500000000);
@@ -287,14 +276,14 @@ test_lock_profiling_is_on_in_its_window_alone(void **state)
 	    "echo 'max wait_max total wait_total count avg wait_avg cnt_hold cnt_lock name'\n"
 	    "echo '1 2 3 900 5 6 7 0 8 a.c:1 (spin mutex:sched lock)' ;;\n"
 	    "*) echo \"bad: $*\"; exit 9 ;;\nesac; done\n");
-	h = hear_source("lock_prof", 1);
+	h = hear_source("lock_prof", &often, 1);
 	assert_string_equal(h.last.missing, "");
 	assert_int_equal(h.last.spin_count, 8);
 	assert_int_equal(h.last.spin_ns, 900000);
 	assert_true(there_is("reset"));
 	assert_false(there_is("on"));
 	put_program("on", "");
-	h = hear_source("lock_prof", 1);
+	h = hear_source("lock_prof", &often, 1);
 	assert_non_null(strstr(h.last.missing, "somebody else"));
 	assert_true(there_is("on")); /* theirs stays as it is */
 }
