@@ -75,20 +75,18 @@ cluster_destroy(struct cluster *c)
 
 /* ---- finding ---------------------------------------------------------------------------- */
 
+static int
+host_compare(const void *name, const void *element)
+{
+	const struct host *const *h = element;
+
+	return strcmp(name, (*h)->name);
+}
+
 size_t
 cluster_host_place(const struct cluster *c, const char *name)
 {
-	size_t low = 0, high = c->nhosts;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(c->hosts[middle]->name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return mem_place(c->hosts, c->nhosts, sizeof(struct host *), name, host_compare);
 }
 
 const char *
@@ -107,38 +105,35 @@ cluster_branch_place(const struct cluster *c, const char *name)
 	return i;
 }
 
-static int
-lesson_compare(const struct lesson *lesson, const char *branch, const char *target)
-{
-	int order = strcmp(lesson->branch, branch);
+struct lesson_key {
+	const char *branch, *target;
+};
 
-	return order != 0 ? order : strcmp(lesson->target, target);
+static int
+lesson_compare(const void *x, const void *element)
+{
+	const struct lesson_key *key = x;
+	const struct lesson *lesson = element;
+	int order = strcmp(key->branch, lesson->branch);
+
+	return order != 0 ? order : strcmp(key->target, lesson->target);
 }
 
 size_t
 cluster_lesson_place(const struct cluster *c, const char *branch, const char *target)
 {
-	size_t low = 0, high = c->nlessons;
+	const struct lesson_key key = { branch, target };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lesson_compare(&c->lessons[middle], branch, target) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return mem_place(c->lessons, c->nlessons, sizeof *c->lessons, &key, lesson_compare);
 }
 
 const struct lesson *
 cluster_find_lesson(const struct cluster *c, const char *branch, const char *target)
 {
+	const struct lesson_key key = { branch, target };
 	size_t i = cluster_lesson_place(c, branch, target);
 
-	return i < c->nlessons && lesson_compare(&c->lessons[i], branch, target) == 0
-		   ? &c->lessons[i]
-		   : NULL;
+	return i < c->nlessons && lesson_compare(&key, &c->lessons[i]) == 0 ? &c->lessons[i] : NULL;
 }
 
 struct host *

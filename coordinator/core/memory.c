@@ -4,41 +4,39 @@
 #include <string.h>
 
 #include "coordinator/core/cluster.h"
+#include "proto/base/mem.h"
+
+struct memory_key {
+	const char *class, *branch, *phase;
+};
 
 static int
-compare(const struct memory *m, const char *class, const char *branch, const char *phase)
+compare(const void *x, const void *element)
 {
-	int order = strcmp(m->class, class);
+	const struct memory_key *key = x;
+	const struct memory *m = element;
+	int order = strcmp(key->class, m->class);
 
 	if (order == 0)
-		order = strcmp(m->branch, branch);
-	return order != 0 ? order : strcmp(m->phase, phase);
+		order = strcmp(key->branch, m->branch);
+	return order != 0 ? order : strcmp(key->phase, m->phase);
 }
 
 size_t
 memory_place(const struct cluster *c, const char *class, const char *branch, const char *phase)
 {
-	size_t low = 0, high = c->nmemories;
+	const struct memory_key key = { class, branch, phase };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare(&c->memories[middle], class, branch, phase) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return mem_place(c->memories, c->nmemories, sizeof *c->memories, &key, compare);
 }
 
 const struct memory *
 memory_find(const struct cluster *c, const char *class, const char *branch, const char *phase)
 {
+	const struct memory_key key = { class, branch, phase };
 	size_t i = memory_place(c, class, branch, phase);
 
-	if (i == c->nmemories || compare(&c->memories[i], class, branch, phase) != 0)
-		return NULL;
-	return &c->memories[i];
+	return i < c->nmemories && compare(&key, &c->memories[i]) == 0 ? &c->memories[i] : NULL;
 }
 
 const struct memory *

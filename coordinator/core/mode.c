@@ -13,36 +13,37 @@
 #include "coordinator/core/turn.h"
 #include "proto/base/mem.h"
 
+struct order_key {
+	enum mode_scope scope;
+	const char *name;
+};
+
 static int
-compare(const struct mode_order *order, enum mode_scope scope, const char *name)
+compare(const void *x, const void *element)
 {
-	if (order->scope != scope)
-		return order->scope < scope ? -1 : 1;
-	return strcmp(order->name, name);
+	const struct order_key *key = x;
+	const struct mode_order *order = element;
+
+	if (key->scope != order->scope)
+		return key->scope < order->scope ? -1 : 1;
+	return strcmp(key->name, order->name);
 }
 
 size_t
 mode_place(const struct cluster *c, enum mode_scope scope, const char *name)
 {
-	size_t low = 0, high = c->norders;
+	const struct order_key key = { scope, name };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare(&c->orders[middle], scope, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return mem_place(c->orders, c->norders, sizeof *c->orders, &key, compare);
 }
 
 const struct mode_order *
 mode_find(const struct cluster *c, enum mode_scope scope, const char *name)
 {
+	const struct order_key key = { scope, name };
 	size_t i = mode_place(c, scope, name);
 
-	return i < c->norders && compare(&c->orders[i], scope, name) == 0 ? &c->orders[i] : NULL;
+	return i < c->norders && compare(&key, &c->orders[i]) == 0 ? &c->orders[i] : NULL;
 }
 
 /* ---- changing them; for apply.c ---------------------------------------------------------- */

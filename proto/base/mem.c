@@ -52,6 +52,23 @@ mem_room(void *array, size_t count, size_t *capacity, size_t size)
 	return mem_grow(array, was, *capacity, size);
 }
 
+size_t
+mem_place(const void *list, size_t count, size_t size, const void *key,
+    int (*compare)(const void *key, const void *element))
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare(key, (const char *)list + middle * size) > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 char *
 mem_strdup(const char *s)
 {

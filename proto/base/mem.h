@@ -24,6 +24,11 @@ void *mem_grow(void *array, size_t was, size_t count, size_t size);
 /* Makes room for one more element behind count, doubling *capacity when it is full. */
 void *mem_room(void *array, size_t count, size_t *capacity, size_t size);
 
+/* Where key is in a list in order, or would be: the first place whose element is not below it. compare
+ * is bsearch(3)'s. */
+size_t mem_place(const void *list, size_t count, size_t size, const void *key,
+    int (*compare)(const void *key, const void *element));
+
 char *mem_strdup(const char *s);
 
 /* printf into fresh memory. */
