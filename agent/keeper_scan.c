@@ -1,4 +1,4 @@
-/* A scan costs about 10 us a process, so it is made every 8 s, and sooner only while something has to be
+/* A scan costs about 10 us a process, so it is made every 6 s, and sooner only while something has to be
  * confirmed or when the keeper has just reaped an orphan. The ledger is brought up to date before and
  * after the list is read, and the smaller or larger count of held tokens is used, whichever accuses less.
  *
@@ -10,12 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum {
-	SCAN_EVERY_US = 8000000, /* so that two that agree fit into 10 s */
-	SCAN_SOON_US = 1000000,
-	HINT_DELAY_US = 200000,
-	HINT_SPACING_US = 2000000
-};
+enum { SCAN_EVERY_US = 6000000, HINT_DELAY_US = 200000, HINT_SPACING_US = 2000000 };
 
 static mono_us
 later(mono_us a, mono_us b)
@@ -67,8 +62,7 @@ judge(struct keeper *keeper, const struct os_process *list, size_t count, int64_
 	scan_tree(list, count, getpid(), keeper->recipe, &scan);
 	suspicion_judge(&keeper->suspicion, &scan, before < after ? before : after,
 	    before < after ? after : before, tokens->lost, &verdict);
-	if (verdict.again_soon)
-		keeper->next_scan = mono_add(keeper->last_scan, SCAN_SOON_US);
+	keeper->next_scan = mono_add(keeper->last_scan, verdict.again_us);
 	carry_out(keeper, &verdict);
 }
 

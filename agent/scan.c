@@ -20,7 +20,17 @@
 
 #include "proto/base/mem.h"
 
-enum { LOSE_SCANS = 4, FIND_SCANS = 3, UNGOVERNED_SCANS = 2, MAKES_PER_SLACK = 4 };
+enum {
+	LOSE_SCANS = 4,
+	FIND_SCANS = 3,
+	UNGOVERNED_SCANS = 2,
+	MAKES_PER_SLACK = 4,
+
+	SETTLED_US = 6000000,
+	CONFIRM_US = 1000000,
+	/* Only about every other scan sees all that a killed make left, and two that do must fit into 10 s. */
+	KILLED_US = 500000
+};
 
 struct node {
 	struct os_process process;
@@ -181,6 +191,25 @@ agreed(struct streak *streak, int64_t value, int scans)
 	return least;
 }
 
+/* The second most of the last scans. While a step ends and the next one begins a scan sees one fewer,
+ * as often as not where steps are short, but hardly ever one more. */
+static int64_t
+judge_unpaid(struct suspicion *s, int64_t seen, int64_t of_killed)
+{
+	int64_t most = 0, second = 0;
+
+	if (of_killed == 0)
+		memset(s->unpaid, 0, sizeof s->unpaid);
+	s->unpaid[s->nunpaid++ % UNPAID_SCANS] = least_of(seen, of_killed);
+	for (size_t i = 0; i < UNPAID_SCANS; i++) {
+		int64_t n = s->unpaid[i];
+
+		second = n > most ? most : n > second ? n : second;
+		most = n > most ? n : most;
+	}
+	return least_of(second, of_killed);
+}
+
 static void
 judge_ungoverned(struct suspicion *s, bool is_over)
 {
@@ -196,19 +225,21 @@ suspicion_judge(struct suspicion *suspicion, const struct scan *scan, int64_t he
 {
 	int64_t missing = scan->unsure ? 0 : held_least - positive(scan->occupied - scan->tops);
 	int64_t over = positive(scan->steps - scan->tops - held_most);
-	int64_t unpaid = least_of(positive(scan->steps + scan->orphans - scan->tops - held_most),
-	    scan->orphans + scan->orphan_makes);
+	int64_t unpaid = positive(scan->steps + scan->orphans - scan->tops - held_most);
+	int64_t of_killed = scan->orphans + scan->orphan_makes;
 	int64_t slack = 1 + scan->makes / MAKES_PER_SLACK + scan->orphan_makes;
 	bool is_over = over - lost > slack;
 	struct verdict v = { 0 };
 
 	v.lose = agreed(&suspicion->missing, missing, LOSE_SCANS);
 	v.find = agreed(&suspicion->found, least_of(over, lost), FIND_SCANS);
-	v.unpaid = least_of(unpaid, suspicion->unpaid_before);
+	v.unpaid = judge_unpaid(suspicion, unpaid, of_killed);
 	judge_ungoverned(suspicion, is_over);
 	v.ungoverned = suspicion->ungoverned;
-	v.again_soon = missing > 0 || least_of(over, lost) > 0 ||
-		       unpaid != suspicion->unpaid_before || is_over != v.ungoverned;
-	suspicion->unpaid_before = unpaid;
+	v.again_us = SETTLED_US;
+	if (missing > 0 || least_of(over, lost) > 0 || is_over != v.ungoverned)
+		v.again_us = CONFIRM_US;
+	if (of_killed > 0)
+		v.again_us = KILLED_US;
 	*ret_verdict = v;
 }

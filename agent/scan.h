@@ -40,9 +40,12 @@ struct streak {
 	int64_t least;
 };
 
+enum { UNPAID_SCANS = 32 };
+
 struct suspicion {
 	struct streak missing, found, over, within;
-	int64_t unpaid_before;
+	int64_t unpaid[UNPAID_SCANS]; /* what each of the last scans saw; 0 where there was none */
+	unsigned nunpaid;
 	bool ungoverned;
 };
 
@@ -51,7 +54,7 @@ struct verdict {
 	int64_t find; /* tokens booked as lost that are in use after all */
 	int64_t unpaid; /* steps of killed makes that no held token pays for */
 	bool ungoverned; /* more steps run than tokens explain */
-	bool again_soon; /* something is not settled: scan again in a second */
+	int64_t again_us; /* when to scan again: sooner while something is not settled */
 };
 
 /* held: the least and the most that the ledger said just before and just after the scan. */
