@@ -14,25 +14,11 @@
 
 #include "agent/sense/load.h"
 #include "agent/sense/load_text.h"
+#include "tests/unit/load_check.h"
 
 static const char stat_text[] = "cpu  100 10 50 800 30 5 5 0 7 0\n"
 				"cpu0 100 10 50 800 30 5 5 0 7 0\n"
 				"intr 5 5\nctxt 77\nprocs_running 3\nprocs_blocked 1\n";
-
-static bool
-has(const struct load *load, enum load_reading reading)
-{
-	return (load->missing >> reading & 1) == 0;
-}
-
-static void
-assert_value(const struct load *load, enum load_reading reading, double value)
-{
-	double d = load->readings[reading].value - value;
-
-	assert_true(has(load, reading));
-	assert_true(d > -1e-9 && d < 1e-9);
-}
 
 static void
 test_shares_are_of_the_window(void **state)
@@ -68,7 +54,7 @@ test_momentary_readings(void **state)
 	assert_value(&load, LOAD_5, 1.25);
 	assert_value(&load, LOAD_15, 12);
 	assert_value(&load, LOAD_MEMORY_FREE, 42 * 1024);
-	assert_false(has(&load, LOAD_SPIN)); /* no source yet */
+	assert_false(load_has(&load, LOAD_SPIN)); /* no source yet */
 }
 
 static void
@@ -84,7 +70,7 @@ test_swap_is_a_rate_in_bytes(void **state)
 	load_difference(&before, &after, 2 * SECOND_US, 4096, &load);
 	assert_value(&load, LOAD_SWAP_IN, 8192);
 	assert_value(&load, LOAD_SWAP_OUT, 0);
-	assert_false(has(&load, LOAD_USER));
+	assert_false(load_has(&load, LOAD_USER));
 }
 
 static void
@@ -144,12 +130,12 @@ test_counters_that_go_back_give_no_nonsense(void **state)
 	load_difference(&before, &after, SECOND_US, 4096, &load);
 	assert_value(&load, LOAD_IOWAIT, 0);
 	assert_value(&load, LOAD_IDLE, 1);
-	assert_false(has(&load, LOAD_SWAP_IN));
+	assert_false(load_has(&load, LOAD_SWAP_IN));
 	load_clear(&load);
 	load_difference(&before, &before, SECOND_US, 4096, &load); /* nothing counted */
-	assert_false(has(&load, LOAD_IDLE));
+	assert_false(load_has(&load, LOAD_IDLE));
 	load_difference(&before, &after, 0, 4096, &load); /* no time */
-	assert_false(has(&load, LOAD_IDLE));
+	assert_false(load_has(&load, LOAD_IDLE));
 }
 
 static void
@@ -186,9 +172,9 @@ test_this_machine_has_a_load(void **state)
 
 	(void)state;
 	load_sample(sampler, (mono_us){ 1 }, &load);
-	assert_false(has(&load, LOAD_USER)); /* one sample is no window */
-	assert_true(has(&load, LOAD_1) && has(&load, LOAD_MEMORY_FREE));
-	assert_true(has(&load, LOAD_DISK_FREE)); /* of where the folder will be made */
+	assert_false(load_has(&load, LOAD_USER)); /* one sample is no window */
+	assert_true(load_has(&load, LOAD_1) && load_has(&load, LOAD_MEMORY_FREE));
+	assert_true(load_has(&load, LOAD_DISK_FREE)); /* of where the folder will be made */
 	load_sampler_destroy(sampler);
 }
 

@@ -15,6 +15,7 @@
 
 #include "agent/sense/load.h"
 #include "agent/sense/load_text.h"
+#include "tests/unit/load_check.h"
 
 /* ---- the stand-in ---- */
 
@@ -165,16 +166,6 @@ go_on(void)
 }
 
 /* ---- tests ---- */
-
-static void
-assert_value(const struct load *load, enum load_reading reading, double value)
-{
-	double d = load->readings[reading].value - value;
-
-	if (!load_has(load, reading) || d < -1e-9 || d > 1e-9)
-		fail_msg("%s is %f, expected %f", load_reading_name(reading),
-		    load_has(load, reading) ? load->readings[reading].value : -1.0, value);
-}
 
 static void
 sample(struct load_sampler *sampler, int64_t second, struct load *load)

@@ -17,6 +17,7 @@
 
 #include "agent/sense/load_slow.h"
 #include "agent/sense/load_text.h"
+#include "tests/unit/load_check.h"
 
 enum { TEXT_BYTES = 64 * 1024 };
 
@@ -31,16 +32,6 @@ fixture(const char *name)
 	if (load_read_text(path, text, sizeof text) == NULL)
 		fail_msg("%s cannot be read: run from the top of the tree", path);
 	return text;
-}
-
-static void
-assert_value(const struct load *load, enum load_reading reading, double value)
-{
-	double d = load->readings[reading].value - value;
-
-	if (!load_has(load, reading) || d < -1e-9 || d > 1e-9)
-		fail_msg("%s is %f, expected %f", load_reading_name(reading),
-		    load_has(load, reading) ? load->readings[reading].value : -1.0, value);
 }
 
 static void
