@@ -198,6 +198,7 @@ enum load_reading {
 	LOAD_PRESSURE_CPU, /* share of the window in which some task waited (PSI) */
 	LOAD_PRESSURE_MEMORY,
 	LOAD_PRESSURE_IO,
+	LOAD_INSTRUCTIONS, /* that ended in user mode, a second, of all CPUs */
 	LOAD_READINGS
 };
 
@@ -208,7 +209,7 @@ load_reading_name(enum load_reading reading)
 		"load_5", "load_15", "running", "blocked", "memory_free", "swap_in", "swap_out",
 		"disk_free", "spin", "lock_sleep", "run_wait", "switches", "throttled", "frequency",
 		"disk_busy", "disk_await", "dirty", "nfs_latency", "nfs_retransmits",
-		"pressure_cpu", "pressure_memory", "pressure_io" };
+		"pressure_cpu", "pressure_memory", "pressure_io", "instructions" };
 
 	return (unsigned)reading < LOAD_READINGS ? names[reading] : "?";
 }

@@ -5,6 +5,7 @@
  */
 #include "agent/sense/load.h"
 
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "agent/sense/load_slow.h"
 #include "agent/sense/load_text.h"
+#include "agent/sense/perf_count.h"
 #include "proto/base/mem.h"
 
 /* /proc/stat has a line a CPU; what we read of it stands before and behind them. */
@@ -23,6 +25,7 @@ struct load_sampler {
 	bool sampled;
 	struct load_counters before;
 	struct load_slow *slow;
+	struct perf_count *instructions;
 	char text[FILE_BYTES];
 };
 
@@ -33,6 +36,7 @@ load_sampler_create(const char *work)
 
 	sampler->work = mem_strdup(work);
 	sampler->slow = load_slow_create("");
+	sampler->instructions = perf_count_create(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	return sampler;
 }
 
@@ -42,6 +46,7 @@ load_sampler_destroy(struct load_sampler *sampler)
 	if (sampler == NULL)
 		return;
 	load_slow_destroy(sampler->slow);
+	perf_count_destroy(sampler->instructions);
 	free(sampler->work);
 	free(sampler);
 }
@@ -75,6 +80,15 @@ load_oid_text(const char *oid, char *text, size_t text_bytes)
 static const char *const pressure_files[PRESSURES] = { "pressure/cpu", "pressure/memory",
 	"pressure/io" };
 
+static void
+sample_instructions(struct load_sampler *sampler, int64_t window_us, struct load *load)
+{
+	double n;
+
+	if (perf_count_sample(sampler->instructions, &n) && sampler->sampled && window_us > 0)
+		load_set(load, LOAD_INSTRUCTIONS, n * 1e6 / (double)window_us, window_us);
+}
+
 void
 load_sample(struct load_sampler *sampler, mono_us now, struct load *ret_load)
 {
@@ -96,6 +110,7 @@ load_sample(struct load_sampler *sampler, mono_us now, struct load *ret_load)
 	if (sampler->sampled)
 		load_difference(&sampler->before, &after, mono_since(sampler->at, now),
 		    sysconf(_SC_PAGESIZE), ret_load);
+	sample_instructions(sampler, mono_since(sampler->at, now), ret_load);
 	load_slow_sample(sampler->slow, now, sampler->text, sizeof sampler->text, ret_load);
 	sampler->before = after;
 	sampler->at = now;

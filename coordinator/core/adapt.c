@@ -142,7 +142,8 @@ waste_of(const struct host *h, int32_t running)
 		.spin = reading_of(load, LOAD_SPIN),
 		.spin_age_s = seconds(spin->age_us),
 		.spin_window_s = seconds(spin->window_us),
-		.lock_sleep = reading_of(load, LOAD_LOCK_SLEEP) };
+		.lock_sleep = reading_of(load, LOAD_LOCK_SLEEP),
+		.instructions = reading_of(load, LOAD_INSTRUCTIONS) };
 }
 
 void

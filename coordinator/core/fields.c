@@ -106,6 +106,7 @@ const struct field load_fields[] = {
 	READING("pressure_cpu", LOAD_PRESSURE_CPU),
 	READING("pressure_memory", LOAD_PRESSURE_MEMORY),
 	READING("pressure_io", LOAD_PRESSURE_IO),
+	READING("instructions", LOAD_INSTRUCTIONS),
 	FIELD_END,
 };
 

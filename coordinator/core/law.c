@@ -81,7 +81,7 @@ law_begin(struct law *law, const struct law_memory *memory, int32_t first, mono_
 	if (was_off)
 		*law = (struct law){ .level = first, .step_s = NAN, .nfs_latency_s = NAN };
 	law->last.at = now;
-	law->changed_at = law->began = now;
+	law->changed_at = now;
 	law->state = LAW_BASE;
 	law->spent_s = law->busy_s = 0;
 	law->memory = *memory;
@@ -304,6 +304,7 @@ count(struct law *law, const struct law_sample *s, double seconds)
 {
 	double user = waste_user(&law->waste, &s->waste) / (1 - fmin(law->steal, 0.9));
 
+	levels_count(&law->levels, waste_counts(&law->waste, &s->waste));
 	if (law->state == LAW_BASE)
 		watch_shift(law, user);
 	levels_add(&law->levels, law->level, user, ended(law, s, seconds), seconds, s->at);
@@ -322,8 +323,7 @@ speaks(struct law *law, const struct law_sample *s, double seconds)
 	follow(law, s, seconds);
 	if (law->state == LAW_TRIAL && !calm)
 		law_trial_drop(law, "what else goes on there is no time to compare");
-	return calm && s->limited && was_settled && law->settled && s->running <= s->limit &&
-	       seconds < SAMPLE_MOST_S;
+	return calm && s->limited && was_settled && law->settled && seconds < SAMPLE_MOST_S;
 }
 
 void

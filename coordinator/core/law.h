@@ -80,7 +80,7 @@ struct law {
 	struct waste waste;
 	double step_s; /* a step's mean duration, NAN unknown */
 	double steal, nfs_latency_s; /* what is usual here */
-	mono_us began, changed_at, settled_at;
+	mono_us changed_at, settled_at;
 	double ended_since, since_s; /* steps and seconds of samples, since then */
 	bool settled; /* since changed_at running has come under the limit */
 	double cusum_up, cusum_down;

@@ -27,6 +27,7 @@ static const double INFLATES = 0.3; /* exponent from which idle CPUs are no prom
 /* Where user time grows with the level only steps tell, and few of them only wide trials apart. */
 static const double INFLATED_STEP = 0.2;
 static const double CHECK_STEPS = 40; /* that end in it, for a verdict */
+static const double CHECK_S = 5; /* where user tells it at once */
 static const double CROWDED = 0.4; /* of the CPUs busy */
 static const double CHECK_WAIT_S = 300; /* at least, after a check in vain */
 static const double WAIT_BETWEEN_S = 2, DROPPED_S = 15;
@@ -97,7 +98,8 @@ crowded(const struct law *law)
 static bool
 user_time_inflates(const struct law *law)
 {
-	return crowded(law) * (law->levels.inflation - sqrt(law->levels.inflation_var)) > INFLATES;
+	return !law->levels.counted &&
+	       crowded(law) * (law->levels.inflation - sqrt(law->levels.inflation_var)) > INFLATES;
 }
 
 /* Until steps can tell half of the work from all of it. */
@@ -106,7 +108,9 @@ check_s(const struct law *law, const struct level *base)
 {
 	double rate = level_steps(base);
 
-	return rate > 0 ? law_settle_s(law) + CHECK_STEPS * law->levels.dispersion / rate : 5;
+	if (law->levels.counted || !(rate > 0))
+		return CHECK_S;
+	return law_settle_s(law) + CHECK_STEPS * law->levels.dispersion / rate;
 }
 
 /* May a trial that nothing hints at cost what it will when all goes on as it seems? */
@@ -117,7 +121,8 @@ affordable(const struct law *law, int32_t level)
 	double loss = log((double)law->base / level), seconds = check_s(law, base);
 
 	/* A wide one is compared with a base that must be known as well. */
-	if (!law->searched && (base->steps_s < seconds || base->steps < 2 * CHECK_STEPS))
+	if (!law->searched && !law->levels.counted &&
+	    (base->steps_s < seconds || base->steps < 2 * CHECK_STEPS))
 		return false;
 	return law->spent_s + loss * seconds <=
 	       BUDGET_S * law->last.waste.threads + BUDGET * law->busy_s;
@@ -252,14 +257,15 @@ take_back(struct law *law, struct gain g)
 	law->momentum = tried > law->base && g.log + 2 * g.sd < 0 ? -1 : 0;
 	if (!law->hinted)
 		law->spent_s += fmax(0, -expm1(g.log)) * law->trial_s;
-	if (tried < law->base && law->waste.estimated)
-		waste_is_base(&law->waste, &law->last.waste);
-	if (tried < law->base)
-		law->phi_kept = fmax(law->phi_kept, law->phi_base);
-	if (tried > law->base)
+	if (tried > law->base) {
 		law->above = tried;
-	else if (law->searched)
-		law->below = tried;
+	} else {
+		if (law->waste.estimated)
+			waste_is_base(&law->waste, &law->last.waste);
+		law->phi_kept = fmax(law->phi_kept, law->phi_base);
+		if (law->searched)
+			law->below = tried;
+	}
 	law->next_trial = mono_add(law->last.at, (int64_t)(WAIT_BETWEEN_S * 1e6));
 	if (!law->searched) {
 		law->wait_s = fmax(law->wait_s, CHECK_WAIT_S);

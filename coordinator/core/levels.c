@@ -16,6 +16,7 @@ static const double INFLATION_VAR = 1; /* from none to all of what another step 
 static const double INFLATION_VAR_LEAST = 0.02; /* no two phases are quite alike */
 static const double INFLATION_SD_LEAST = 0.1;
 static const double INFLATION_MOST = 1.5;
+static const double COUNTED_SD = 0.02; /* instructions: waiting for each other takes some too */
 static const double INFLATION_VAR_BLIND = 0.04; /* no steps are counted: user time must do */
 static const double BLIND_S = 60;
 static const double DISPERSION_LEAST = 0.05, DISPERSION_MOST = 4;
@@ -41,6 +42,14 @@ levels_find(const struct levels *levels, int32_t limit)
 		if (levels->list[i].limit == limit && limit > 0)
 			return &levels->list[i];
 	return NULL;
+}
+
+void
+levels_count(struct levels *levels, bool counted)
+{
+	if (counted != levels->counted)
+		levels_clear(levels);
+	levels->counted = counted;
 }
 
 /* The one for this limit, in the place of the oldest when it is new. */
@@ -161,18 +170,20 @@ levels_compare(const struct levels *levels, int32_t from, int32_t to, double cro
 	const struct level *a = levels_find(levels, from), *b = levels_find(levels, to);
 	struct gain gain = { 0, INFINITY, 0, INFINITY };
 	double wider = log((double)to / from), user, steps, spread, weight = 0, sum = 0;
+	double inflation = levels->counted ? 0 : crowded * levels->inflation;
 
 	if (a == NULL || b == NULL)
 		return gain;
 	steps = steps_var(levels, a) + steps_var(levels, b);
 	spread = fmax(crowded * inflation_sd(levels), INFLATION_SD_LEAST) * wider;
+	if (levels->counted)
+		spread = COUNTED_SD * wider;
 	user = user_var(a) + user_var(b);
 	if (isfinite(user)) {
 		gain.user = log(level_user(b) / level_user(a));
 		gain.user_sd = sqrt(user + drift_var(a, b, now));
 		user += spread * spread;
-		sum += (gain.user - crowded * levels->inflation * (wider > 0 ? 1 : 0.5) * wider) /
-		       user;
+		sum += (gain.user - inflation * (wider > 0 ? 1 : 0.5) * wider) / user;
 		weight += 1 / user;
 	}
 	if (isfinite(steps)) {
@@ -192,7 +203,7 @@ levels_learn(struct levels *levels, int32_t from, int32_t to)
 	const struct level *a = levels_find(levels, from), *b = levels_find(levels, to);
 	double wider = log((double)to / from), seen, var, k;
 
-	if (a == NULL || b == NULL || from == to)
+	if (a == NULL || b == NULL || from == to || levels->counted)
 		return;
 	var = (user_var(a) + user_var(b) + steps_var(levels, a) + steps_var(levels, b)) /
 	      (wider * wider);

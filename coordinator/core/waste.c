@@ -110,9 +110,17 @@ waste_is_base(struct waste *waste, const struct waste_sample *s)
 		learn_base(waste, s->sys / s->user, 1);
 }
 
+bool
+waste_counts(const struct waste *waste, const struct waste_sample *s)
+{
+	return !isnan(s->instructions) && !waste->in_user;
+}
+
 double
 waste_user(const struct waste *waste, const struct waste_sample *s)
 {
+	if (waste_counts(waste, s))
+		return s->instructions / 1e9;
 	if (!waste->in_user)
 		return s->user * s->threads;
 	return waste->estimated ? NAN : fmax(0, s->user + s->sys - s->spin) * s->threads;

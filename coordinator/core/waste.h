@@ -22,6 +22,7 @@ struct waste_sample {
 	double user, sys, idle, steal; /* idle with those that wait for disks */
 	double spin, spin_age_s, spin_window_s; /* the newest true reading */
 	double lock_sleep;
+	double instructions; /* in user mode, a second; NAN where nothing counts them */
 };
 
 struct waste {
@@ -44,8 +45,11 @@ void waste_begin(struct waste *waste, double base);
  * began before speaks of another one. */
 void waste_add(
     struct waste *waste, const struct waste_sample *sample, double seconds, double steady_s);
-/* User time that does work, in CPUs; NAN when that cannot be told now. */
+/* User time that does work, in CPUs, or what was done of it in 10^9 instructions a second;
+ * NAN when that cannot be told now. */
 double waste_user(const struct waste *waste, const struct waste_sample *sample);
+/* Are instructions what tells? Not where spinning runs them too. */
+bool waste_counts(const struct waste *waste, const struct waste_sample *sample);
 /* System time as it is now is what this work needs: fewer steps did not lower it. */
 void waste_is_base(struct waste *waste, const struct waste_sample *sample);
 

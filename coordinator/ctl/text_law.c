@@ -37,15 +37,21 @@ static void
 say_levels(const json_t *law, const struct view *view)
 {
 	const json_t *levels = json_object_get(law, "levels");
-	struct table *t = table_create("+LIMIT +USER-CPUS +STEPS/S +SECONDS");
+	struct table *t = table_create("+LIMIT +USER-CPUS +10^9-INSTR/S +STEPS/S +SECONDS");
 	char buf[FORMAT_SIZE];
 	size_t i;
 
 	for (i = 0; i < json_array_size(levels); i++) {
 		const json_t *level = json_array_get(levels, i);
+		double instructions;
 
 		table_add(t, get_count(buf, level, "limit"));
 		table_add(t, real(buf, level, "user_cpus", 2, ""));
+		if (get_real(level, "user_instructions_per_s", &instructions))
+			snprintf(buf, sizeof buf, "%.2f", instructions / 1e9);
+		else
+			snprintf(buf, sizeof buf, "-");
+		table_add(t, buf);
 		table_add(t, real(buf, level, "steps_per_s", 2, ""));
 		table_add(t, real(buf, level, "seconds", 0, ""));
 	}

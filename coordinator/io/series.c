@@ -28,7 +28,7 @@ static const char *const host_columns[] = { "user_share", "sys_share", "idle_sha
 	"lock_sleep_share", "run_wait_share", "switches_per_s", "throttled_share",
 	"frequency_share", "disk_busy_share", "disk_await_s", "dirty_bytes", "nfs_latency_s",
 	"nfs_retransmits_per_s", "pressure_cpu_share", "pressure_memory_share", "pressure_io_share",
-	"limit", "running" };
+	"user_instructions_per_s", "limit", "running" };
 
 static const char *const attempt_columns[] = { "limit", "running", "limited", "steps", "percent",
 	"granted", "returned", "drained", "lost", "unclaimed", "log_bytes" };

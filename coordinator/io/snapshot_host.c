@@ -49,6 +49,7 @@ static const struct {
 	[LOAD_PRESSURE_CPU] = { "pressure_cpu_share", false },
 	[LOAD_PRESSURE_MEMORY] = { "pressure_memory_share", false },
 	[LOAD_PRESSURE_IO] = { "pressure_io_share", false },
+	[LOAD_INSTRUCTIONS] = { "user_instructions_per_s", false },
 };
 
 /* NULL load: nothing is known. age_us: since the report came. */

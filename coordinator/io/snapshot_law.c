@@ -16,6 +16,7 @@ static json_t *
 levels(const struct law *law)
 {
 	json_t *list = json_array();
+	bool counted = law->levels.counted;
 	size_t i;
 
 	for (i = 0; i < LEVELS_KEPT; i++) {
@@ -24,9 +25,10 @@ levels(const struct law *law)
 
 		if (level->limit == 0)
 			continue;
-		one = json_pack("{s:i, s:o, s:o, s:o}", "limit", (int)level->limit, "user_cpus",
-		    real(level_user(level)), "steps_per_s", real(level_steps(level)), "seconds",
-		    real(level->user_s));
+		one = json_pack("{s:i, s:o, s:o, s:o, s:o}", "limit", (int)level->limit,
+		    "user_cpus", real(counted ? NAN : level_user(level)), "user_instructions_per_s",
+		    real(counted ? level_user(level) * 1e9 : NAN), "steps_per_s",
+		    real(level_steps(level)), "seconds", real(level->user_s));
 		assert(one != NULL);
 		json_array_append_new(list, one);
 	}

@@ -23,7 +23,7 @@
 
 struct running_step {
 	double begin, end; /* by the clock of work */
-	double memory, user;
+	double memory, user, instructions;
 };
 
 struct model {
@@ -31,6 +31,7 @@ struct model {
 	double now, clock;
 	int limit, running;
 	double user; /* sum over running steps: what tells their user time from the phase's mean */
+	double instructions; /* likewise */
 	struct running_step heap[JOBS_MAX + 1]; /* from 1, the next to end first */
 	size_t phase, next; /* step of the phase that begins next */
 	int64_t begun;
@@ -63,6 +64,7 @@ heap_add(struct model *m, struct running_step step)
 	int i = ++m->running;
 
 	m->user += step.user;
+	m->instructions += step.instructions;
 	m->heap[i] = step;
 	for (; i > 1 && m->heap[i].end < m->heap[i / 2].end; i /= 2)
 		swap_steps(&m->heap[i], &m->heap[i / 2]);
@@ -74,6 +76,7 @@ heap_remove_first(struct model *m)
 	int i = 1, least;
 
 	m->user -= m->heap[1].user;
+	m->instructions -= m->heap[1].instructions;
 	m->heap[1] = m->heap[m->running--];
 	for (;;) {
 		least = i;
@@ -154,8 +157,8 @@ begin_steps(struct model *m)
 	while (m->next < d->nsteps && m->running < m->limit && m->running < width_now(m)) {
 		const struct step_drawn *s = &d->steps[m->next++];
 
-		heap_add(
-		    m, (struct running_step){ m->clock, m->clock + s->work, s->memory, s->user });
+		heap_add(m, (struct running_step){ m->clock, m->clock + s->work, s->memory, s->user,
+				s->user * s->instructions });
 		m->begun++;
 	}
 }
@@ -206,11 +209,14 @@ static void
 pass(struct model *m, const struct rates *rates, double seconds)
 {
 	double user = rates->of[RATE_USER] * (m->user / m->running - 1) * seconds;
+	double of_user = 1 - m->work->scenario->phases[m->phase].system;
 
 	for (int i = 0; i < RATES; i++)
 		m->sums.rates.of[i] += rates->of[i] * seconds;
 	m->sums.rates.of[RATE_USER] += user;
 	m->sums.rates.of[RATE_SYSTEM] -= user;
+	m->sums.rates.of[RATE_INSTRUCTIONS] +=
+	    rates->of[RATE_USEFUL] * of_user * m->instructions / m->running * seconds;
 	if (m->swaps)
 		m->sums.swapping += seconds;
 	m->now += seconds;

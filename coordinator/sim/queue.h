@@ -22,6 +22,7 @@ struct surroundings {
 
 enum rate {
 	RATE_USEFUL, /* work done */
+	RATE_INSTRUCTIONS, /* work that user mode does, by what steps take for it: by the model */
 	RATE_USER,
 	RATE_SYSTEM, /* with spin */
 	RATE_STEAL,

@@ -138,6 +138,7 @@ take(const char *path, cfg_t *cfg, struct scenario *s, struct err *err)
 	size_t n = cfg_size(cfg, "phase");
 
 	mem_copy_text(s->host.os, sizeof s->host.os, cfg_getstr(host, "os"));
+	s->host.counters = cfg_getbool(host, "counters");
 	if (take_numbers(path, host, host_numbers, COUNT(host_numbers), &s->host, err) < 0)
 		return -1;
 	if (n == 0 || n > PHASES_MAX)
@@ -180,6 +181,7 @@ scenario_read(const char *path, struct scenario *ret_scenario, struct err *err)
 		CFG_FLOAT("bandwidth_drop", 0, CFGF_NONE),
 		CFG_FLOAT("nfs", 0, CFGF_NONE),
 		CFG_FLOAT("nfs_latency", 0, CFGF_NONE),
+		CFG_BOOL("counters", cfg_false, CFGF_NONE),
 		CFG_FLOAT("lock_sleep_seen", 0, CFGF_NONE),
 		CFG_END(),
 	};

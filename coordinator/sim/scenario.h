@@ -27,6 +27,7 @@ struct model_host {
 	double bandwidth_drop; /* part of it that is lost when twice as much is wanted */
 	double nfs; /* work a second that the file server feeds; 0 no bound */
 	double nfs_latency; /* of a call, undisturbed */
+	bool counters; /* the hardware counts instructions, and one may read them */
 	double lock_sleep_seen; /* share of seeds in which waits for sleeping locks can be read */
 };
 

@@ -18,6 +18,8 @@
 #define LOST 0.05
 #define LOCK_NOISE 0.1
 #define CPU_NOISE 0.03
+#define COUNTER_NOISE 0.01
+#define INSTRUCTIONS 3e9 /* a second of work */
 #define SWAP_BYTES 3e7 /* a second, while it swaps */
 #define GIB 1073741824.0
 
@@ -161,6 +163,15 @@ fill_cpu(struct sensor *s, const struct rates *sums, double seconds, struct load
 }
 
 static void
+fill_instructions(struct sensor *s, const struct rates *sums, double seconds, struct load *load)
+{
+	double done = sums->of[RATE_INSTRUCTIONS] - s->last.of[RATE_INSTRUCTIONS];
+
+	set(load, LOAD_INSTRUCTIONS, off_by(s, INSTRUCTIONS * done / seconds, COUNTER_NOISE),
+	    seconds, 0);
+}
+
+static void
 fill_tasks(struct sensor *s, const struct rates *sums, double seconds, struct load *load)
 {
 	double threads = s->scenario->host.threads;
@@ -201,6 +212,8 @@ sensor_fill(struct sensor *sensor, const struct model *m, struct load *ret_load)
 	memset(ret_load, 0, sizeof *ret_load);
 	ret_load->missing = (UINT64_C(1) << LOAD_READINGS) - 1;
 	fill_cpu(sensor, &sums->rates, seconds, ret_load);
+	if (sensor->scenario->host.counters)
+		fill_instructions(sensor, &sums->rates, seconds, ret_load);
 	fill_tasks(sensor, &sums->rates, seconds, ret_load);
 	fill_nfs(sensor, &sums->rates, seconds, ret_load);
 	fill_locks(sensor, &sums->rates, now, ret_load);

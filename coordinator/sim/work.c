@@ -15,9 +15,12 @@
  * share of system time. */
 #define SYSTEM_SPREAD 0.5
 
+/* Programs differ in how many instructions a second they run, those of one build less than most. */
+#define INSTRUCTIONS_SPREAD 0.15
+
 #define CHANGES_END (12 * 3600.0) /* stretches are drawn up to there */
 
-enum { STREAM_WORK = 1, STREAM_STRETCHES = 100 };
+enum { STREAM_WORK = 1, STREAM_INSTRUCTIONS = 2, STREAM_STRETCHES = 100 };
 
 /* Of a step that begins when so much of its phase has: the mean is what the file says. */
 static double
@@ -55,6 +58,15 @@ draw_phase(struct phase_drawn *d, const struct model_phase *p, struct dice *dice
 		d->steps[i].work *= p->work / sum;
 	for (int i = 0; i < WIDTH_BLOCKS; i++)
 		d->widths[i] = (int)round(dice_between_log(dice, p->width_low, p->width));
+}
+
+static void
+draw_instructions(struct phase_drawn *d, struct dice *dice)
+{
+	double sigma = INSTRUCTIONS_SPREAD;
+
+	for (size_t i = 0; i < d->nsteps; i++)
+		d->steps[i].instructions = exp(sigma * dice_gauss(dice) - sigma * sigma / 2);
 }
 
 static int
@@ -98,6 +110,9 @@ work_draw(struct work *work, const struct scenario *scenario, uint64_t seed)
 	work->phases = mem_calloc(scenario->nphases, sizeof *work->phases);
 	for (size_t i = 0; i < scenario->nphases; i++)
 		draw_phase(&work->phases[i], &scenario->phases[i], &dice);
+	dice = dice_create(seed, STREAM_INSTRUCTIONS);
+	for (size_t i = 0; i < scenario->nphases; i++)
+		draw_instructions(&work->phases[i], &dice);
 	for (size_t i = 0; i < scenario->nstretches; i++) {
 		dice = dice_create(seed, STREAM_STRETCHES + i);
 		draw_stretch(work, &scenario->stretches[i], &dice);

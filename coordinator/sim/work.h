@@ -18,6 +18,7 @@ enum { WIDTH_BLOCKS = 20 }; /* a phase's width is drawn anew for each of so many
 struct step_drawn {
 	double work, memory;
 	double user; /* its user time, as a multiple of the phase's mean */
+	double instructions; /* it runs for its user time, likewise */
 };
 
 struct phase_drawn {
