@@ -166,6 +166,7 @@ adapt_sample(struct turn *t, struct host *h)
 	s.limit = h->limit_reported;
 	s.running = in.running;
 	s.limited = in.limited && !in.paused;
+	s.acts = in.mode == GOVERNOR_ACT;
 	s.waste = waste_of(h, in.running);
 	s.nfs_latency_s = reading_of(&h->load, LOAD_NFS_LATENCY);
 	s.throttled = reading_of(&h->load, LOAD_THROTTLED);

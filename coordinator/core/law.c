@@ -18,6 +18,8 @@ static const double CUSUM_SLACK = 0.06, CUSUM_ALARM = 0.6; /* of ln(work) */
 static const double KNOWN_S = 8; /* of samples, before a shift can be told */
 static const double USUAL_S = 60; /* time constant of what is usual */
 static const double SETTLE_STEPS = 2, SETTLE_MOST_S = 60;
+static const double STIRRED = 0.05; /* more waste than before */
+enum { STIRRED_S = 10 };
 static const double WASTED_S = 4;
 static const double SAMPLE_MOST_S = 15; /* a longer one spans too much */
 static const double UNFOLLOWED_ALARM_S = 900;
@@ -53,6 +55,7 @@ law_say(struct law *law, enum governor_level by, int32_t level, const char *form
 		return;
 	law->level = level;
 	law->changed_at = law->last.at;
+	law->stirred = false;
 	unsettle(law);
 }
 
@@ -69,6 +72,7 @@ law_forget(struct law *law)
 	law->phi_kept = 0;
 	law->wait_s = LAW_WAIT_S;
 	law->next_trial = law->last.at;
+	law->calm = false;
 }
 
 /* ---- a phase begins and ends ------------------------------------------------------------ */
@@ -83,7 +87,7 @@ law_begin(struct law *law, const struct law_memory *memory, int32_t first, mono_
 	law->last.at = now;
 	law->changed_at = now;
 	law->state = LAW_BASE;
-	law->spent_s = law->busy_s = 0;
+	law->spent_s = law->busy_s = law->chosen_s = 0;
 	law->memory = *memory;
 	law_forget(law);
 	waste_begin(&law->waste, memory->base > 0 ? memory->base : was_off ? 0 : law->waste.base);
@@ -117,7 +121,7 @@ law_learn(const struct law *law, struct law_memory *ret_memory)
 	struct law_memory *m = ret_memory;
 	double weight;
 
-	if (law->state == LAW_OFF || law->busy_s < LEARN_LEAST_S)
+	if (law->state == LAW_OFF || law->chosen_s < LEARN_LEAST_S)
 		return false;
 	*m = law->memory;
 	m->n = fmin(m->n + 1, MEMORY_MOST);
@@ -198,8 +202,11 @@ follow(struct law *law, const struct law_sample *s, double seconds)
 {
 	bool stands = mono_since(law->changed_at, s->at) > 60 * SECOND_US;
 
+	if (mono_since(law->changed_at, s->at) > STIRRED_S * SECOND_US ||
+	    !(law->waste.phi > law->phi_base + STIRRED))
+		law->stirred = false;
 	/* Also when an operator or the guard has moved it, and has let go. */
-	if (s->running > s->limit || s->limit != law->level)
+	if (s->running > s->limit || s->limit != law->level || law->stirred)
 		unsettle(law);
 	else if (!law->settled) {
 		law->settled = true;
@@ -309,6 +316,9 @@ count(struct law *law, const struct law_sample *s, double seconds)
 		watch_shift(law, user);
 	levels_add(&law->levels, law->level, user, ended(law, s, seconds), seconds, s->at);
 	law->busy_s += seconds;
+	/* A level that an operator fixed is no level that was found to be good. */
+	if (s->acts && s->min < s->max)
+		law->chosen_s += seconds;
 	if (law->state == LAW_TRIAL)
 		law->trial_s += seconds;
 	learn_step(law);

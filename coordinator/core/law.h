@@ -39,6 +39,7 @@ struct law_sample {
 	int32_t limit; /* in force */
 	int32_t running;
 	bool limited; /* a build could use more */
+	bool acts; /* what the law wants is what is done */
 	int64_t steps; /* begun, by the builds that are counted; -1 unknown */
 	struct waste_sample waste;
 	double nfs_latency_s, throttled;
@@ -83,9 +84,11 @@ struct law {
 	mono_us changed_at, settled_at;
 	double ended_since, since_s; /* steps and seconds of samples, since then */
 	bool settled; /* since changed_at running has come under the limit */
+	bool stirred; /* back from a wider level, whose waste may still be there */
 	double cusum_up, cusum_down;
 	/* what is tried */
 	double phi_base; /* waste when the trial began */
+	bool spun; /* in user mode, likewise */
 	double phi_kept; /* waste at which fewer steps did less */
 	double step; /* of the next trial, as a share of the level */
 	bool searched; /* something hinted at a better level in this phase */
@@ -95,9 +98,11 @@ struct law {
 	int32_t above, below; /* nearest levels that did no more than the base; 0: none is known */
 	double wait_s;
 	mono_us next_trial;
+	bool calm; /* no waste when that was said */
 	double trial_s; /* seconds of samples at the trial's level */
 	double spent_s; /* work lost by trials without a hint, in seconds of it */
 	double busy_s; /* seconds of samples in this phase */
+	double chosen_s; /* of these, at a level that was the law's to choose */
 	double wasted_s; /* of waste by fewer steps than the limit, in turn */
 	double unfollowed_s; /* running steps above a limit that stood still, in turn */
 	struct law_memory memory;

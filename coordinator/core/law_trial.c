@@ -132,6 +132,7 @@ static void
 wait_longer(struct law *law)
 {
 	law->next_trial = mono_add(law->last.at, (int64_t)(law->wait_s * 1e6));
+	law->calm = !law_wasteful(law);
 	law->wait_s = fmin((user_time_inflates(law) ? 4 : 2) * law->wait_s, LAW_WAIT_MOST_S);
 }
 
@@ -204,8 +205,13 @@ law_trial_begin(struct law *law)
 	const struct level *base = levels_find(&law->levels, law->base);
 	struct idea idea;
 
-	if (base == NULL || base->user_s < BASE_S || mono_since(law->next_trial, law->last.at) < 0)
+	/* Waste that was not there when the search went to rest ends it. */
+	bool is_time =
+	    mono_since(law->next_trial, law->last.at) >= 0 || (law->calm && law_wasteful(law));
+
+	if (base == NULL || base->user_s < BASE_S || !is_time)
 		return;
+	law->calm = false;
 	idea = have_idea(law);
 	if (idea.level == law->base) {
 		rest(law);
@@ -219,6 +225,7 @@ law_trial_begin(struct law *law)
 	law->state = LAW_TRIAL;
 	law->trial_s = 0;
 	law->phi_base = isnan(law->waste.phi) ? 0 : law->waste.phi;
+	law->spun = law->waste.user_spins;
 	law_say(law, law_wasteful(law) ? LEVEL_BAND : LEVEL_PROBE, idea.level,
 	    "%s: trying %d in place of %d", idea.why, (int)idea.level, (int)law->base);
 }
@@ -247,17 +254,28 @@ keep(struct law *law, struct gain g)
 	    (int)law->level, 100 * expm1(g.log), (int)was);
 }
 
+/* Does more waste than so many set points come with the wider level, and was not there before? */
+static bool
+over_cliff(const struct law *law, double times)
+{
+	double most = law_set_point(law);
+
+	return law->level > law->base && law->waste.phi > times * most && law->phi_base < most;
+}
+
 static void
 take_back(struct law *law, struct gain g)
 {
 	int32_t tried = law->level;
+	bool wider = tried > law->base;
+	bool cliff = over_cliff(law, 1); /* that is why, and the base is on its right side */
 
 	law->state = LAW_BASE;
 	/* More steps that do less: it is fewer that may do more. */
-	law->momentum = tried > law->base && g.log + 2 * g.sd < 0 ? -1 : 0;
+	law->momentum = wider && !cliff && g.log + 2 * g.sd < 0 ? -1 : 0;
 	if (!law->hinted)
 		law->spent_s += fmax(0, -expm1(g.log)) * law->trial_s;
-	if (tried > law->base) {
+	if (wider) {
 		law->above = tried;
 	} else {
 		if (law->waste.estimated)
@@ -267,12 +285,13 @@ take_back(struct law *law, struct gain g)
 			law->below = tried;
 	}
 	law->next_trial = mono_add(law->last.at, (int64_t)(WAIT_BETWEEN_S * 1e6));
-	if (!law->searched) {
+	if (!law->searched)
 		law->wait_s = fmax(law->wait_s, CHECK_WAIT_S);
+	if (!law->searched || cliff)
 		wait_longer(law);
-	}
 	law_say(law, law->by, law->base, "%d did %+.1f %% of the work that %d does: taken back",
 	    (int)tried, 100 * expm1(g.log), (int)law->base);
+	law->stirred = wider;
 }
 
 void
@@ -299,6 +318,10 @@ verdict(const struct law *law, const struct gain *g)
 
 	if (up && g->user + 1.5 * g->user_sd < need)
 		return TAKE_BACK;
+	/* What is lost there is not worth a sure verdict. */
+	if (over_cliff(law, 2) && !law->waste.estimated && law->trial_s >= 2 &&
+	    g->log - g->sd < need)
+		return TAKE_BACK;
 	if (!up && law->trial_s >= 2 && g->user - g->user_sd > need)
 		return KEEP;
 	if (g->log + (law->hinted ? 1.5 : 3) * g->sd < need - HOPELESS)
@@ -317,7 +340,8 @@ void
 law_trial_judge(struct law *law)
 {
 	int32_t from = law->base, to = law->level;
-	struct gain g = levels_compare(&law->levels, from, to, crowded(law), law->last.at);
+	bool spins = law->spun || law->waste.user_spins;
+	struct gain g = levels_compare(&law->levels, from, to, crowded(law), spins, law->last.at);
 	enum verdict_now v = law->trial_s < 1 || !isfinite(g.sd) ? NOT_YET : verdict(law, &g);
 
 	if (v == UNDECIDED) {
@@ -330,6 +354,6 @@ law_trial_judge(struct law *law)
 		keep(law, g);
 	else if (v == TAKE_BACK)
 		take_back(law, g);
-	if (v != NOT_YET && !law_wasteful(law))
+	if (v != NOT_YET && !law_wasteful(law) && !spins)
 		levels_learn(&law->levels, from, to);
 }

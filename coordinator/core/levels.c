@@ -165,7 +165,8 @@ inflation_sd(const struct levels *levels)
 }
 
 struct gain
-levels_compare(const struct levels *levels, int32_t from, int32_t to, double crowded, mono_us now)
+levels_compare(
+    const struct levels *levels, int32_t from, int32_t to, double crowded, bool spins, mono_us now)
 {
 	const struct level *a = levels_find(levels, from), *b = levels_find(levels, to);
 	struct gain gain = { 0, INFINITY, 0, INFINITY };
@@ -182,6 +183,8 @@ levels_compare(const struct levels *levels, int32_t from, int32_t to, double cro
 	if (isfinite(user)) {
 		gain.user = log(level_user(b) / level_user(a));
 		gain.user_sd = sqrt(user + drift_var(a, b, now));
+	}
+	if (isfinite(user) && !spins) {
 		user += spread * spread;
 		sum += (gain.user - inflation * (wider > 0 ? 1 : 0.5) * wider) / user;
 		weight += 1 / user;
@@ -210,6 +213,9 @@ levels_learn(struct levels *levels, int32_t from, int32_t to)
 	if (!isfinite(var))
 		return;
 	seen = (log(level_user(b) / level_user(a)) - (log_steps(b) - log_steps(a))) / wider;
+	/* More than that is no inflation: steps spin in user mode. */
+	if (seen - 2 * sqrt(var) > INFLATION_MOST)
+		return;
 	k = levels->inflation_var / (levels->inflation_var + var);
 	levels->inflation += k * (seen - levels->inflation);
 	levels->inflation = fmin(fmax(0, levels->inflation), INFLATION_MOST);

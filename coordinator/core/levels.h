@@ -56,9 +56,10 @@ void levels_count(struct levels *levels, bool counted);
 void levels_add(
     struct levels *levels, int32_t limit, double user, double steps, double seconds, mono_us now);
 const struct level *levels_find(const struct levels *levels, int32_t limit);
-/* crowded: 0..1, how far CPUs are busy enough for steps to get into each other's way. */
+/* crowded: 0..1, how far CPUs are busy enough for steps to get into each other's way. spins: in user
+ * mode at one of them, so that only steps tell. */
 struct gain levels_compare(
-    const struct levels *levels, int32_t from, int32_t to, double crowded, mono_us now);
+    const struct levels *levels, int32_t from, int32_t to, double crowded, bool spins, mono_us now);
 /* Learns the inflation from these two. */
 void levels_learn(struct levels *levels, int32_t from, int32_t to);
 

@@ -11,6 +11,7 @@
 static const double BASE_ASSUMED = 0.35; /* a compile on a healthy kernel has 0.05 to 0.3 */
 static const double SMOOTH_S = 2;
 static const double FRESH_S = 3; /* a reading speaks of now for so long at least */
+static const double USER_SPINS = 1.3; /* readings are not that exact */
 static const double HEALTHY = 0.1; /* of busy time: with less, system time is the work's own */
 
 void
@@ -38,19 +39,6 @@ learn_base(struct waste *waste, double base, double weight)
 	waste->base_known = true;
 }
 
-/* A new reading tells how much of the excess is spinning, or that there is none. */
-static void
-take_reading(struct waste *waste, const struct waste_sample *s)
-{
-	double seen = excess(waste, s);
-
-	waste->in_user = s->spin > 2 * s->sys;
-	if (s->spin < HEALTHY * (s->user + s->sys) && s->user > 0)
-		learn_base(waste, fmax(0, s->sys - s->spin) / s->user, 0.3);
-	else if (seen > 0)
-		waste->scale = fmin(1, s->spin / seen);
-}
-
 /* Does it speak of now? */
 static bool
 fresh(const struct waste_sample *s, double steady_s)
@@ -59,6 +47,23 @@ fresh(const struct waste_sample *s, double steady_s)
 
 	return !isnan(s->spin) && s->spin_age_s <= fmax(FRESH_S, 2 * window) &&
 	       s->spin_age_s + window <= steady_s;
+}
+
+/* A new reading tells how much of the excess is spinning, or that there is none. */
+static void
+take_reading(struct waste *waste, const struct waste_sample *s, bool is_fresh)
+{
+	double seen = excess(waste, s), least = HEALTHY * (s->user + s->sys);
+
+	waste->in_user = s->spin > 2 * s->sys;
+	/* What has ended since then says nothing of the system time there is now. */
+	if (is_fresh)
+		waste->user_spins =
+		    s->spin > fmax(least, waste->base_known ? USER_SPINS * seen : s->sys);
+	if (s->spin < least && s->user > 0)
+		learn_base(waste, fmax(0, s->sys - s->spin) / s->user, 0.3);
+	else if (seen > 0)
+		waste->scale = fmin(1, s->spin / seen);
 }
 
 static double
@@ -91,7 +96,7 @@ waste_add(struct waste *waste, const struct waste_sample *s, double seconds, dou
 	if (isnan(busy))
 		return;
 	if (!isnan(s->spin) && s->spin_age_s < waste->reading_age_s)
-		take_reading(waste, s);
+		take_reading(waste, s, fresh(s, steady_s));
 	waste->reading_age_s = isnan(s->spin) ? INFINITY : s->spin_age_s;
 	waste->spin = spin_now(waste, s, steady_s);
 	waste->useful = useful_now(waste, s);

@@ -31,6 +31,8 @@ struct waste {
 	double scale; /* true reading over its estimate; NAN none yet */
 	bool
 	    in_user; /* the last reading was more than system time: this spin is booked as user time */
+	bool
+	    user_spins; /* in part at least: it was more than system time can hold beside the work's */
 	double reading_age_s; /* of the last sample, to notice a new reading */
 	double spin; /* now, of all CPUs' time; NAN unknown */
 	double phi; /* now, smoothed; NAN unknown */

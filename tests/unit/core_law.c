@@ -37,6 +37,7 @@ struct course {
 	double read_at, spin_read;
 	double steal;
 	bool limited;
+	int32_t fixed; /* by policy; 0: it is not */
 	double running, begun;
 	int changes;
 };
@@ -96,12 +97,23 @@ sleepy(int32_t threads, int32_t running)
 	return (struct output){ 0.9 * busy, 0.1 * busy, 1 - busy, 0, busy * threads / 3 };
 }
 
+/* Steps sleep most of the time, and above 6 they spin, half of it in user mode. */
+static struct output
+cliff(int32_t threads, int32_t running)
+{
+	double busy = 0.23 * fmin(running, 6) / threads, lost = running > 6 ? 1 - busy : 0;
+
+	return (struct output){ 0.5 * busy + 0.4 * lost, 0.5 * busy + 0.6 * lost, 1 - busy - lost,
+		0.9 * lost, (running > 6 ? 3.0 : 1.0 * running) * 10 };
+}
+
 static const struct plant plants[] = {
 	{ "a healthy host", 24, healthy, 3, 24, 0.99, false },
 	{ "a big lock", 24, collapse, 3, 11, 0.95, false },
 	{ "memory bandwidth", 32, bandwidth, 3, 16, 0.87, false }, /* 32 all the time: 0.85 */
 	{ "steps that sleep", 8, sleepy, 3, 32, 0.9, false },
 	{ "memory bandwidth, with counters", 32, bandwidth, 3, 16, 0.98, true },
+	{ "sleepers before a cliff", 2, cliff, 0.3, 6, 0.93, false },
 	{ "a healthy host with counters", 24, healthy, 3, 24, 0.99, true },
 };
 
@@ -143,11 +155,12 @@ second(struct course *c)
 		c->read_at = (double)c->s.at.us / 1e6;
 		c->spin_read = o.spin * (1 + noise(0.1));
 	}
-	c->s.min = 1;
-	c->s.max = 480;
+	c->s.min = c->fixed > 0 ? c->fixed : 1;
+	c->s.max = c->fixed > 0 ? c->fixed : 480;
 	c->s.limit = c->law.level;
 	c->s.running = running;
 	c->s.limited = c->limited;
+	c->s.acts = true;
 	c->s.steps = (int64_t)c->begun;
 	c->s.nfs_latency_s = c->s.throttled = NAN;
 	c->s.waste = (struct waste_sample){ .threads = p->threads,
@@ -262,6 +275,35 @@ remembers(void)
 	ok(c.work > 0.98 * c.most, "and does %.1f %% of the best", 100 * c.work / c.most);
 }
 
+/* Levels are far apart there, and all beyond the cliff is lost: so neither may take long. */
+static void
+climbs_to_the_edge_of_a_cliff(void)
+{
+	struct course c;
+
+	begin(&c, plant("sleepers before a cliff"), 2, NULL);
+	c.reading_s = 2;
+	run(&c, 60);
+	ok(c.work > 0.65 * c.most && c.law.base >= 5 && c.law.base <= 6,
+	    "from 2 to %d in a minute, with %.1f %% of the work", (int)c.law.base,
+	    100 * c.work / c.most);
+	ok(c.law.levels.inflation < 0.5, "spinning in user mode is no inflation: %.2f",
+	    c.law.levels.inflation);
+}
+
+static void
+learns_nothing_from_a_fixed_level(void)
+{
+	struct law_memory known;
+	struct course c;
+
+	begin(&c, plant("a big lock"), 20, NULL);
+	c.fixed = 20;
+	run(&c, 600);
+	ok(c.law.level == 20 && !law_learn(&c.law, &known),
+	    "what an operator fixed was not found to be good");
+}
+
 static void
 works_without_readings_of_spin(void)
 {
@@ -286,6 +328,8 @@ main(void)
 	adapts_on_nothing_that_is_not_limited();
 	is_not_fooled_by_a_neighbour();
 	remembers();
+	climbs_to_the_edge_of_a_cliff();
+	learns_nothing_from_a_fixed_level();
 	works_without_readings_of_spin();
 	return tap_done();
 }
