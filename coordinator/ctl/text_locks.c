@@ -158,7 +158,9 @@ text_locks(const json_t *answer, const struct view *view)
 		show_rows(json_object_get(source, "rows"), lock_kind_name(LOCK_SLEEP), view);
 	}
 	if (json_array_size(sources) == 0)
-		fputs("no table of locks has come; does lock_source in the agent's configuration "
-		      "name one that this host has?\n",
+		fputs(
+		    "no table of locks has come (a build has those of windows that began after it "
+		    "did); does lock_source in the agent's configuration name one that this "
+		    "host has?\n",
 		    view->out);
 }

@@ -208,6 +208,15 @@ busy_of(const struct host *h)
 	return h->load.readings[LOAD_USER].value + h->load.readings[LOAD_SYS].value;
 }
 
+/* What a window holds from before the build is not the build's, and cannot be told apart. */
+static bool
+lies_within(const struct lock_table *table, const struct attempt *a, mono_us now)
+{
+	int64_t ran_us = a->status.elapsed_us + mono_since(a->status_at, now);
+
+	return table->age_us + table->window_us <= ran_us;
+}
+
 void
 locks_take(struct locks *locks, const struct cluster *c, const struct host *h,
     const struct lock_table *table, mono_us now)
@@ -220,7 +229,7 @@ locks_take(struct locks *locks, const struct cluster *c, const struct host *h,
 	memcpy(key.host, h->name, sizeof key.host);
 	keep_last(find_or_add(&locks->hosts, &key, sizeof key, compare_hosts), table, now, busy);
 	for (i = 0; (a = host_live_attempt(c, h, i)) != NULL; i++)
-		if (a->state == ATTEMPT_RUNNING)
+		if (a->state == ATTEMPT_RUNNING && lies_within(table, a, now))
 			add_to(locks, a->id, table, busy, h->nlive, now);
 }
 

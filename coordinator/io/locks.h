@@ -41,7 +41,7 @@ struct locks;
 struct locks *locks_open(const char *folder);
 void locks_close(struct locks *locks);
 
-/* h is the cluster's; its live attempts take part. */
+/* h is the cluster's; its live attempts take part, as far as they ran for all of the window. */
 void locks_take(struct locks *locks, const struct cluster *c, const struct host *h,
     const struct lock_table *table, mono_us now);
 /* Nothing more comes for it: its sum is written and forgotten. */

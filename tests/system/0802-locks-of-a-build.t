@@ -12,7 +12,8 @@ P
 agent_option='lock_source = "command"
 lock_every = 10
 lock_command = "cat '"$C"'/table"'
-cp "$top/tests/fixtures/lock/netbsd-8.0rc2-j24.lockstat" "$C/table"
+# as a window of 2 s would say it: a longer one would have begun before the build
+sed "1s/3857.33/2.00/" "$top/tests/fixtures/lock/netbsd-8.0rc2-j24.lockstat" > "$C/table"
 
 # seen FILE: the fixture's rows and how much of the build was seen
 seen() {

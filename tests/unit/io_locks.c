@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <inttypes.h>
 #include <stdint.h>
 
 #include <cmocka.h>
@@ -220,6 +221,33 @@ a_build_has_its_locks_after_its_end_and_a_restart(void **state)
 }
 
 static void
+a_window_that_began_before_the_build_is_not_its_own(void **state)
+{
+	struct cluster *c = small_cluster();
+	struct lock_row rows[] = { row("kernel lock", "exec+0x7", LOCK_SPIN, 5, 10) };
+	struct lock_table t = table("bpf", rows, 1);
+	struct locks *locks = locks_open(folder);
+	attempt_id id = { 0 };
+	const struct host *h = builder(c, &id);
+	struct attempt *a = cluster_find_attempt(c, id);
+	char *path = mem_printf("%s/%" PRIu64 ".locks", folder, id.n);
+
+	(void)state;
+	remove(path); /* of the tests before */
+	free(path);
+	t.window_us = 30 * SECOND_US;
+	t.age_us = SECOND_US;
+	a->status_at = c->now.mono;
+	a->status.elapsed_us = 30 * SECOND_US;
+	locks_take(locks, c, h, &t, c->now.mono);
+	shown(locks, id, 0, 0);
+	locks_take(locks, c, h, &t, mono_add(c->now.mono, SECOND_US));
+	shown(locks, id, 10000000, 1);
+	locks_close(locks);
+	cluster_destroy(c);
+}
+
+static void
 a_damaged_file_is_told(void **state)
 {
 	char *path = mem_printf("%s/77.locks", folder);
@@ -267,6 +295,7 @@ main(void)
 		cmocka_unit_test(a_missing_reading_is_counted_and_adds_no_time),
 		cmocka_unit_test(counts_past_the_end_stay_there),
 		cmocka_unit_test(a_build_has_its_locks_after_its_end_and_a_restart),
+		cmocka_unit_test(a_window_that_began_before_the_build_is_not_its_own),
 		cmocka_unit_test(a_damaged_file_is_told),
 	};
 
